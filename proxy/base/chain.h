@@ -1,0 +1,91 @@
+/*
+ * base/chain.h - a queue of byte ranges that stand in chunks.
+ *
+ *   push -->  [extent][extent][extent] --> drop
+ *
+ * What waits to be written to a socket, or an answer that waits for its turn.
+ * Each extent holds a ref on its chunk.  Pushing a range that begins where the
+ * last one ends makes that one longer, so a run of pipelined requests or
+ * replies costs one extent.  Two extents fit inside the struct; more live in
+ * a ring on the heap that is freed when the chain runs empty.  The owner bounds
+ * a chain by chain->bytes.  A zeroed struct is an empty chain.
+ */
+#ifndef BASE_CHAIN_H
+#define BASE_CHAIN_H
+
+#include "base/chunk.h"
+
+struct iovec;
+
+#define CHAIN_INLINE 2
+
+struct extent {
+    struct chunk *chunk;
+    uint32_t off;
+    uint32_t len;
+};
+
+struct chain {
+    struct extent *ring; /* NULL: the extents are in `few` */
+    uint32_t head;
+    uint32_t count;
+    uint32_t cap; /* of ring, a power of two */
+    size_t bytes;
+    struct extent few[CHAIN_INLINE];
+};
+
+static inline bool
+chain_is_empty(const struct chain *chain)
+{
+    return chain->count == 0;
+}
+
+static inline struct extent *
+chain_at(const struct chain *chain, uint32_t i)
+{
+    if (chain->ring == NULL)
+        return (struct extent *)&chain->few[(chain->head + i) % CHAIN_INLINE];
+    return &chain->ring[(chain->head + i) & (chain->cap - 1)];
+}
+
+/* The general case of chain_push(). */
+void chain_push_new(struct chain *chain, struct chunk *chunk, uint32_t off,
+                    uint32_t len);
+
+/* Append a range; takes a ref of its own.  len may be 0. */
+static inline void
+chain_push(struct chain *chain, struct chunk *chunk, uint32_t off,
+           uint32_t len)
+{
+    if (chain->count > 0) {
+        struct extent *last = chain_at(chain, chain->count - 1);
+        if (last->chunk == chunk && last->off + last->len == off &&
+            len <= UINT32_MAX - last->len) {
+            last->len += len;
+            chain->bytes += len;
+            return;
+        }
+    }
+    if (len > 0)
+        chain_push_new(chain, chunk, off, len);
+}
+
+/* Append a copy of bytes, made in the pool's output chunk. */
+void chain_copy(struct chain *chain, struct chunk_pool *pool, const void *data,
+                size_t len);
+
+/* Move everything from `from` to the end of `chain`; `from` is empty then. */
+void chain_take(struct chain *chain, struct chain *from);
+
+/* Forget the first `len` bytes. */
+void chain_drop(struct chain *chain, size_t len);
+void chain_clear(struct chain *chain);
+
+/* Copy small extents together so that a chain that stays pins few chunks;
+ * returns the cost of the chunks that it still holds. */
+size_t chain_compact(struct chain *chain, struct chunk_pool *pool);
+
+/* Copy the first `len` bytes out; the chain must have them. */
+void chain_peek(const struct chain *chain, void *out, size_t len);
+
+#endif

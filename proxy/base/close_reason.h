@@ -1,0 +1,22 @@
+/*
+ * base/close_reason.h - every reason for which a connection ends.
+ */
+#ifndef BASE_CLOSE_REASON_H
+#define BASE_CLOSE_REASON_H
+
+#include <stdbool.h>
+
+enum close_reason {
+#define CLOSE(name, is_error, text) CLOSE_##name,
+#include "base/close_reason.def"
+#undef CLOSE
+    CLOSE_REASON_COUNT
+};
+
+/* The name in lower case, as used for labels: "client_eof". */
+const char *close_reason_name(enum close_reason reason);
+/* A sentence for people. */
+const char *close_reason_text(enum close_reason reason);
+bool close_reason_is_error(enum close_reason reason);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * config/settings.h - what the operator wrote, checked and complete.
+ *
+ * Made by settings_load() (or settings_parse() from memory), then never
+ * changed: a snapshot holds it and any thread reads it.  All strings belong to
+ * the struct.  Scalars are rows of config/settings.def.
+ */
+#ifndef CONFIG_SETTINGS_H
+#define CONFIG_SETTINGS_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/view.h"
+#include "route/route.h"
+
+#define SETTINGS_BOOL(key) bool key;
+#define SETTINGS_COUNT(key) uint64_t key;
+#define SETTINGS_MSEC(key) int64_t key##_ms;
+#define SETTINGS_BYTES(key) uint64_t key##_bytes;
+#define SETTINGS_TEXT(key) char *key;
+
+/* Where to listen or connect: text that net/address.h can take apart. */
+struct address_text {
+    char *host;         /* without brackets; NULL for a UNIX socket */
+    uint16_t port;
+    char *path;         /* UNIX socket, else NULL */
+    int mode;           /* of the socket file, -1: leave to the umask */
+    char *text;         /* as written, for messages */
+};
+
+struct server_settings {
+    char *name;         /* twemproxy's node name rules */
+    struct address_text address;
+    uint32_t weight;
+    bool is_default;                /* range */
+    struct range_spec *ranges;      /* range */
+    size_t range_count;
+    struct slot_span *slots;        /* slots */
+    size_t slot_count;
+};
+
+struct pool_settings {
+    char *name;
+    struct address_text *listens;
+    size_t listen_count;
+    enum distribution distribution;
+    enum hash_kind hash;
+    bool unsigned_chars;            /* hash_chars: signed | unsigned */
+    bool has_tag;
+    char tag[2];
+    enum range_by range_by;
+    struct server_settings *servers;    /* in the order written */
+    size_t server_count;
+#define POOL(key, TYPE, def, min, max, help) SETTINGS_##TYPE(key)
+#include "config/settings.def"
+};
+
+struct settings {
+    unsigned workers;               /* auto: the number of processors */
+    bool has_stats;                 /* stats: off makes it false */
+    struct address_text stats;
+    enum log_level log_level;
+    struct pool_settings *pools;    /* in the order written */
+    size_t pool_count;
+#define PROCESS(key, TYPE, def, min, max, help) SETTINGS_##TYPE(key)
+#include "config/settings.def"
+};
+
+/*
+ * Read and check a file.  NULL on failure.  Messages for the operator are
+ * appended to `messages`, one a line, each "file:line:column: error: ..." or
+ * "...: warning: ..."; there may be warnings with a result that is not NULL,
+ * and several errors at once without one.
+ */
+struct settings *settings_load(const char *path,
+                               struct buf *messages) MUST_CHECK;
+/* The same from memory; `name` stands for the file in messages. */
+struct settings *settings_parse(const char *name, struct view text,
+                                struct buf *messages) MUST_CHECK;
+void settings_free(struct settings **settingsp);
+
+/* NULL when there is no such pool. */
+const struct pool_settings *settings_find_pool(const struct settings *settings,
+                                               struct view name);
+
+/* The route of a pool (all servers live).  Checked when loading, so it only
+ * fails when memory is short. */
+struct route *settings_make_route(const struct pool_settings *pool,
+                                  struct error *error) MUST_CHECK;
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * resp/reply_scan.h - where does this reply end?
+ *
+ * Takes bytes in pieces of any size, looks at each once, and keeps nothing but
+ * a few numbers, so pieces may be passed on before the reply is whole.  Knows
+ * RESP2, all RESP3 types, nesting up to RESP_MAX_DEPTH (a stack inside the
+ * struct, no recursion) and attributes, which belong to the reply that they
+ * precede.  Lengths and counts must be plain decimals ("-1" where RESP2 has
+ * nulls); a simple line may not hold a lone CR or LF.
+ */
+#ifndef RESP_REPLY_SCAN_H
+#define RESP_REPLY_SCAN_H
+
+#include "base/view.h"
+#include "resp/resp.h"
+
+struct reply_scan {
+    char type;      /* first byte of the reply (after attributes), 0: none yet */
+    uint64_t size;  /* bytes of this reply so far */
+    uint64_t known; /* bytes that it is known to have at least */
+    const char *error; /* with RESP_BAD: why */
+
+    uint8_t state;
+    uint8_t negative;
+    uint16_t depth;
+    uint32_t line;   /* bytes of the current header or simple line */
+    uint64_t number; /* read so far, or bulk bytes still to come */
+    uint64_t left[RESP_MAX_DEPTH]; /* elements still to come, by level */
+};
+
+void reply_scan_init(struct reply_scan *scan);
+
+/* RESP_OK: a whole reply ends *used bytes into this piece, and the scanner has
+ * been made ready for the next except for type and size, which stay readable
+ * until it is called again.  RESP_AGAIN: *used == len. */
+enum resp_result reply_scan(struct reply_scan *scan, const char *data,
+                            size_t len, size_t *used) MUST_CHECK;
+
+#endif
