@@ -11,6 +11,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+/* These declare what is poisoned below, so they come first. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define MUST_CHECK __attribute__((warn_unused_result))
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -43,6 +47,7 @@ void assert_failed(const char *file, int line, const char *cond) NORETURN;
 #endif
 
 /* These have safer relatives: snprintf, memcpy with a length, strtoul. */
+#undef alloca
 #pragma GCC poison strcpy strcat sprintf strtok atoi alloca
 
 #endif

@@ -43,8 +43,10 @@ chain_is_empty(const struct chain *chain)
 static inline struct extent *
 chain_at(const struct chain *chain, uint32_t i)
 {
+    /* The cast through a number: as with strchr(), const is the caller's. */
     if (chain->ring == NULL)
-        return (struct extent *)&chain->few[(chain->head + i) % CHAIN_INLINE];
+        return (struct extent *)(uintptr_t)&chain
+            ->few[(chain->head + i) % CHAIN_INLINE];
     return &chain->ring[(chain->head + i) & (chain->cap - 1)];
 }
 
