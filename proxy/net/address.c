@@ -1,0 +1,103 @@
+/*
+ * net/address.c - texts to socket addresses and back.
+ */
+#include "net/address.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+
+int
+address_resolve(struct address *address, const char *host, uint16_t port,
+                bool passive, struct error *error)
+{
+    struct addrinfo hints = {
+        .ai_socktype = SOCK_STREAM,
+        .ai_flags = AI_NUMERICSERV | (passive ? AI_PASSIVE : 0),
+    };
+    struct addrinfo *found;
+    char service[8];
+
+    if (host != NULL && strcmp(host, "*") == 0)
+        host = NULL;
+    snprintf(service, sizeof(service), "%u", port);
+    int failed = getaddrinfo(host, service, &hints, &found);
+    if (failed != 0)
+        return error_set(error, "cannot resolve %s: %s",
+                         host == NULL ? "*" : host, gai_strerror(failed));
+    memcpy(&address->sa, found->ai_addr, found->ai_addrlen);
+    address->len = found->ai_addrlen;
+    freeaddrinfo(found);
+    return 0;
+}
+
+int
+address_unix(struct address *address, const char *path, struct error *error)
+{
+    size_t len = strlen(path);
+
+    if (len >= sizeof(address->sa.un.sun_path))
+        return error_set(error, "path of UNIX socket is too long: %s", path);
+    memset(address, 0, sizeof(*address));
+    address->sa.un.sun_family = AF_UNIX;
+    memcpy(address->sa.un.sun_path, path, len + 1);
+    address->len = sizeof(address->sa.un);
+    return 0;
+}
+
+const char *
+address_format(const struct address *address, char text[ADDRESS_TEXT_MAX])
+{
+    char host[INET6_ADDRSTRLEN] = "?";
+
+    switch (address->sa.any.sa_family) {
+    case AF_INET:
+        inet_ntop(AF_INET, &address->sa.v4.sin_addr, host, sizeof(host));
+        snprintf(text, ADDRESS_TEXT_MAX, "%s:%u", host,
+                 ntohs(address->sa.v4.sin_port));
+        break;
+    case AF_INET6:
+        inet_ntop(AF_INET6, &address->sa.v6.sin6_addr, host, sizeof(host));
+        snprintf(text, ADDRESS_TEXT_MAX, "[%s]:%u", host,
+                 ntohs(address->sa.v6.sin6_port));
+        break;
+    case AF_UNIX:
+        snprintf(text, ADDRESS_TEXT_MAX, "%s",
+                 address->len > offsetof(struct sockaddr_un, sun_path)
+                     ? address->sa.un.sun_path
+                     : "");
+        break;
+    default:
+        snprintf(text, ADDRESS_TEXT_MAX, "?");
+    }
+    return text;
+}
+
+const char *
+address_of_local(int fd, char text[ADDRESS_TEXT_MAX])
+{
+    struct address address = {.len = sizeof(address.sa)};
+
+    if (getsockname(fd, &address.sa.any, &address.len) < 0)
+        address.sa.any.sa_family = AF_UNSPEC;
+    return address_format(&address, text);
+}
+
+const char *
+address_of_peer(int fd, char text[ADDRESS_TEXT_MAX])
+{
+    struct address address = {.len = sizeof(address.sa)};
+
+    if (getpeername(fd, &address.sa.any, &address.len) < 0)
+        address.sa.any.sa_family = AF_UNSPEC;
+    if (address.sa.any.sa_family != AF_UNIX)
+        return address_format(&address, text);
+
+    char path[ADDRESS_TEXT_MAX - 2];
+    char local[ADDRESS_TEXT_MAX];
+    snprintf(path, sizeof(path), "%.*s", (int)sizeof(path) - 1,
+             address_of_local(fd, local));
+    snprintf(text, ADDRESS_TEXT_MAX, "%s:0", path);
+    return text;
+}

@@ -1,0 +1,37 @@
+/*
+ * net/listener.h - accepting connections.
+ *
+ * Owner: the control thread.  Each accepted descriptor is non-blocking and
+ * handed to on_accept, which owns it from then on.  When the process runs out
+ * of descriptors, accepting rests for a moment; waiting connections stay in the
+ * kernel's queue, nobody is dropped.
+ */
+#ifndef NET_LISTENER_H
+#define NET_LISTENER_H
+
+#include "base/error.h"
+#include "net/address.h"
+#include "net/loop.h"
+
+struct listener;
+typedef void (*accept_fn)(struct listener *listener, int fd, void *arg);
+
+struct listener {
+    struct fd_watch watch;
+    struct timer rest;
+    int fd;
+    char *unlink_path; /* of a UNIX socket that we made */
+    accept_fn on_accept;
+    void *arg;
+    char text[ADDRESS_TEXT_MAX]; /* where it really listens */
+};
+
+/* `mode` is for UNIX sockets, -1 for the umask's.  A socket file that nobody
+ * listens on any more is replaced. */
+int listener_open(struct listener *listener, struct loop *loop,
+                  const struct address *address, int mode, int backlog,
+                  accept_fn on_accept, void *arg,
+                  struct error *error) MUST_CHECK;
+void listener_close(struct listener *listener);
+
+#endif

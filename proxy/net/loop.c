@@ -1,0 +1,272 @@
+/*
+ * net/loop.c - libev behind our own names.
+ *
+ * The end of a turn is libev's prepare watcher, which runs right before the
+ * loop blocks.
+ */
+#include "net/loop.h"
+
+#include "base/mem.h"
+#include "net/net_priv.h"
+
+#define US_PER_SECOND 1e6
+
+static void
+empty_graves(struct loop *loop)
+{
+    while (loop->graves != NULL) {
+        struct grave *grave = loop->graves;
+        loop->graves = grave->next;
+        grave->free(grave);
+    }
+}
+
+/* Writing may let a stream's owner queue more, so go on until all is quiet:
+ * each round has consumed input that was already here, which is finite. */
+static void
+write_dirty(struct loop *loop)
+{
+    struct stream *stream;
+
+    while ((stream = TAILQ_FIRST(&loop->dirty)) != NULL) {
+        TAILQ_REMOVE(&loop->dirty, stream, dirty_link);
+        stream->is_dirty = false;
+        stream_flush(stream);
+    }
+}
+
+static void
+on_turn_end(struct ev_loop *ev, ev_prepare *watcher, int revents)
+{
+    struct loop *loop = watcher->data;
+
+    (void)ev;
+    (void)revents;
+    for (unsigned i = 0; i < loop->hook_count; i++)
+        loop->hooks[i].fn(loop->hooks[i].arg);
+    write_dirty(loop);
+    empty_graves(loop);
+}
+
+struct loop *
+loop_new(void)
+{
+    struct loop *loop = MEM_NEW(struct loop);
+
+    loop->ev = ev_loop_new(EVFLAG_NOENV);
+    ASSERT(loop->ev != NULL);
+    loop->start = ev_now(loop->ev);
+    TAILQ_INIT(&loop->dirty);
+    chunk_pool_init(&loop->chunks);
+    ev_prepare_init(&loop->turn_end, on_turn_end);
+    loop->turn_end.data = loop;
+    ev_prepare_start(loop->ev, &loop->turn_end);
+    ev_unref(loop->ev);
+    return loop;
+}
+
+void
+loop_free(struct loop **loopp)
+{
+    struct loop *loop = *loopp;
+
+    *loopp = NULL;
+    if (loop == NULL)
+        return;
+    write_dirty(loop);
+    empty_graves(loop);
+    ev_ref(loop->ev);
+    ev_prepare_stop(loop->ev, &loop->turn_end);
+    ev_loop_destroy(loop->ev);
+    chunk_pool_fini(&loop->chunks);
+    mem_free(loop);
+}
+
+void
+loop_run(struct loop *loop)
+{
+    ev_run(loop->ev, 0);
+}
+
+void
+loop_stop(struct loop *loop)
+{
+    ev_break(loop->ev, EVBREAK_ALL);
+}
+
+uint64_t
+loop_now_us(const struct loop *loop)
+{
+    double seconds = ev_now(loop->ev) - loop->start;
+
+    return seconds > 0 ? (uint64_t)(seconds * US_PER_SECOND) : 0;
+}
+
+uint64_t
+loop_clock_us(struct loop *loop)
+{
+    ev_now_update(loop->ev);
+    return loop_now_us(loop);
+}
+
+struct chunk_pool *
+loop_chunks(struct loop *loop)
+{
+    return &loop->chunks;
+}
+
+/* --- timers -------------------------------------------------------------- */
+
+static void
+on_timer(struct ev_loop *ev, ev_timer *watcher, int revents)
+{
+    struct timer *timer = watcher->data;
+
+    (void)ev;
+    (void)revents;
+    timer->fn(timer, timer->arg);
+}
+
+void
+timer_init(struct timer *timer, struct loop *loop, timer_fn fn, void *arg)
+{
+    ev_timer_init(&timer->ev, on_timer, 0., 0.);
+    timer->ev.data = timer;
+    timer->loop = loop;
+    timer->fn = fn;
+    timer->arg = arg;
+}
+
+void
+timer_start(struct timer *timer, int64_t ms)
+{
+    ev_timer_stop(timer->loop->ev, &timer->ev);
+    ev_timer_set(&timer->ev, (double)ms / 1e3, 0.);
+    ev_timer_start(timer->loop->ev, &timer->ev);
+}
+
+void
+timer_stop(struct timer *timer)
+{
+    if (timer->loop != NULL)
+        ev_timer_stop(timer->loop->ev, &timer->ev);
+}
+
+bool
+timer_is_active(const struct timer *timer)
+{
+    return ev_is_active(&timer->ev);
+}
+
+/* --- wake-ups and signals ------------------------------------------------ */
+
+static void
+on_wakeup(struct ev_loop *ev, ev_async *watcher, int revents)
+{
+    struct wakeup *wakeup = watcher->data;
+
+    (void)ev;
+    (void)revents;
+    wakeup->fn(wakeup, wakeup->arg);
+}
+
+void
+wakeup_init(struct wakeup *wakeup, struct loop *loop, wakeup_fn fn, void *arg)
+{
+    ev_async_init(&wakeup->ev, on_wakeup);
+    wakeup->ev.data = wakeup;
+    wakeup->loop = loop;
+    wakeup->fn = fn;
+    wakeup->arg = arg;
+    ev_async_start(loop->ev, &wakeup->ev);
+}
+
+void
+wakeup_fini(struct wakeup *wakeup)
+{
+    ev_async_stop(wakeup->loop->ev, &wakeup->ev);
+}
+
+void
+wakeup_send(struct wakeup *wakeup)
+{
+    ev_async_send(wakeup->loop->ev, &wakeup->ev);
+}
+
+static void
+on_signal(struct ev_loop *ev, ev_signal *watcher, int revents)
+{
+    struct signal_watch *watch = watcher->data;
+
+    (void)ev;
+    (void)revents;
+    watch->fn(watch, watcher->signum, watch->arg);
+}
+
+void
+signal_watch_start(struct signal_watch *watch, struct loop *loop, int signal,
+                   signal_fn fn, void *arg)
+{
+    ev_signal_init(&watch->ev, on_signal, signal);
+    watch->ev.data = watch;
+    watch->loop = loop;
+    watch->fn = fn;
+    watch->arg = arg;
+    ev_signal_start(loop->ev, &watch->ev);
+}
+
+void
+signal_watch_stop(struct signal_watch *watch)
+{
+    ev_signal_stop(watch->loop->ev, &watch->ev);
+}
+
+/* --- file descriptors of others ------------------------------------------ */
+
+static void
+on_fd(struct ev_loop *ev, ev_io *watcher, int revents)
+{
+    struct fd_watch *watch = watcher->data;
+
+    (void)ev;
+    (void)revents;
+    watch->fn(watch, watch->arg);
+}
+
+void
+fd_watch_start(struct fd_watch *watch, struct loop *loop, int fd, fd_fn fn,
+               void *arg)
+{
+    ev_io_init(&watch->ev, on_fd, fd, EV_READ);
+    watch->ev.data = watch;
+    watch->loop = loop;
+    watch->fn = fn;
+    watch->arg = arg;
+    ev_io_start(loop->ev, &watch->ev);
+}
+
+void
+fd_watch_stop(struct fd_watch *watch)
+{
+    if (watch->loop != NULL)
+        ev_io_stop(watch->loop->ev, &watch->ev);
+}
+
+/* --- the end of a turn, graves ------------------------------------------- */
+
+void
+loop_on_turn_end(struct loop *loop, turn_fn fn, void *arg)
+{
+    ASSERT(loop->hook_count < LOOP_HOOKS);
+    loop->hooks[loop->hook_count].fn = fn;
+    loop->hooks[loop->hook_count].arg = arg;
+    loop->hook_count++;
+}
+
+void
+loop_bury(struct loop *loop, struct grave *grave, grave_fn free)
+{
+    grave->free = free;
+    grave->next = loop->graves;
+    loop->graves = grave;
+}

@@ -1,0 +1,98 @@
+/*
+ * session/env.h - what all sessions of one worker share.
+ *
+ * Owner: the worker.  One thread.
+ */
+#ifndef SESSION_ENV_H
+#define SESSION_ENV_H
+
+#include <sys/queue.h>
+
+#include "base/buf.h"
+#include "net/loop.h"
+#include "resp/request_scan.h"
+#include "session/session_stats.h"
+#include "upstream/pool.h"
+
+struct request;
+struct session;
+struct session_env;
+
+TAILQ_HEAD(request_list, request);
+TAILQ_HEAD(session_list, session);
+
+/* What a session wants to know of the whole process. */
+enum question_kind {
+    QUESTION_CLIENT_LIST, /* one line a client of the pool, of all workers */
+    QUESTION_INFO         /* the text of INFO; `text` names the sections */
+};
+
+/*
+ * A question on its way.  The session room makes it; whoever answers copies
+ * what it needs, and calls session_answer_question() on the asking worker's
+ * thread with the same ids.
+ */
+struct question {
+    enum question_kind kind;
+    uint64_t session_id;
+    uint64_t request_id;
+    size_t pool;      /* number in the settings */
+    struct view text; /* arguments, separated by spaces; borrowed */
+};
+
+/* One pool, as the sessions of this worker see it. */
+struct session_pool {
+    struct session_env *env;
+    struct pool *pool;
+    const struct pool_settings *settings;
+    size_t number; /* in the settings */
+    struct session_stats *stats;
+    struct request_list deadlines; /* unanswered, the oldest first */
+    struct session_list sessions;
+    unsigned session_count;
+    struct timer tick; /* deadlines, idle and stalled clients */
+};
+
+struct session_env {
+    struct loop *loop;
+    struct snapshot *snapshot;
+    struct session_pool *pools; /* as many as the settings have */
+    size_t pool_count;
+    unsigned worker;            /* number of this worker */
+    struct session_list resume; /* may go on: looked at when the turn ends */
+    struct request_list held;   /* have kept answers in this turn */
+    struct request *free_requests;
+    unsigned free_request_count;
+    struct request_scan *scan;  /* the scanner nobody is in the middle of */
+    struct buf out;             /* scratch for local answers */
+    uint64_t next_request_id;
+    bool draining;              /* no new requests: the process stops */
+    /* Upward: ask control.  Answered later, or never when it is too late. */
+    void (*ask)(struct session_env *env, const struct question *question);
+    void *ask_arg;
+    /* Upward: a session has ended (the worker counts them). */
+    void (*on_session_end)(struct session_env *env, size_t pool);
+};
+
+/* `session_stats[i]` belongs to pool i, `server_stats[i]` to its servers. */
+void session_env_init(struct session_env *env, struct loop *loop,
+                      struct snapshot *snapshot, unsigned worker,
+                      unsigned workers, struct session_stats *session_stats,
+                      struct server_stats *const *server_stats);
+/* Closes every session and every lane. */
+void session_env_fini(struct session_env *env);
+
+/* Finish what is in flight, close sessions as they become quiet. */
+void session_env_drain(struct session_env *env);
+bool session_env_is_empty(const struct session_env *env);
+
+/* CLIENT LIST lines of this worker's sessions of a pool. */
+void session_env_list(struct session_env *env, size_t pool, struct buf *out);
+
+/* The answer to a question: one whole RESP text for INFO and CLIENT LIST comes
+ * from `text`; it is encoded as the session's protocol wants. */
+void session_answer_question(struct session_env *env, size_t pool,
+                             uint64_t session_id, uint64_t request_id,
+                             struct view text);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * session/local.h - commands that the proxy answers itself.
+ *
+ * The request has a known name and a right number of arguments, and the client
+ * is authenticated where the command needs it.  Nothing is in front of it when
+ * local_is_barrier() says so.
+ */
+#ifndef SESSION_LOCAL_H
+#define SESSION_LOCAL_H
+
+#include "session/session.h"
+
+enum local_result {
+    LOCAL_REPLY,    /* `out` holds the reply */
+    LOCAL_NO_REPLY, /* none is due (CLIENT REPLY OFF) */
+    LOCAL_CLOSE,    /* `out` holds the reply; then drain and close (QUIT) */
+    LOCAL_ASK,      /* *question is to be asked; its answer is the reply */
+    LOCAL_REFUSE    /* not answered here: refuse it as unsupported */
+};
+
+/* Must everything before this command be answered first? SELECT, AUTH, HELLO,
+ * RESET, CLIENT REPLY. */
+bool local_is_barrier(const struct command *command) MUST_CHECK;
+
+/* Append one whole reply to `out`.  question->kind and ->text are filled in
+ * for LOCAL_ASK (text may point into `out`, which then holds no reply). */
+enum local_result local_answer(struct session *session,
+                               const struct command *command,
+                               const struct command_args *args,
+                               struct buf *out,
+                               struct question *question) MUST_CHECK;
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * session/request.h - one command of one client, until it is answered.
+ *
+ *   one shard:  request.call --------> lane
+ *   split:      request.parts[i].call -> lane i, merged when all have come
+ *   local:      answered at once, queued only if something is in front
+ *
+ * A request is in its session's queue from its acceptance to the moment its
+ * whole answer has been put into the session's output.  It is refcounted since
+ * a client may leave, or a deadline pass, while servers still owe replies: one
+ * ref for the queue, one for each call that is not idle.
+ */
+#ifndef SESSION_REQUEST_H
+#define SESSION_REQUEST_H
+
+#include "command/command.h"
+#include "session/env.h"
+#include "upstream/call.h"
+#include "upstream/lane.h"
+
+struct session;
+struct split_job;
+
+struct request {
+    TAILQ_ENTRY(request) link;          /* of the session's queue */
+    TAILQ_ENTRY(request) deadline_link; /* of the pool's unanswered */
+    TAILQ_ENTRY(request) held_link;     /* of env->held */
+    struct session_pool *pool;
+    struct session *session; /* NULL: nobody waits for it any more */
+    const struct command *command;
+    uint64_t id;
+    uint64_t start_us;       /* when its last byte was read */
+    uint64_t progress_us;    /* when a piece of its reply last came */
+    uint32_t refs;
+    uint32_t shard;
+    bool has_deadline;       /* is in the pool's list */
+    bool is_held;            /* is in env->held */
+    bool done;               /* `reply` is whole */
+    bool begun;              /* part of the reply is in the output already */
+    bool no_reply;           /* nothing is sent for it (CLIENT REPLY) */
+    char reply_type;         /* first byte of the reply */
+    uint64_t reply_bytes;
+    struct call call;
+    struct chain reply;      /* kept until its turn */
+    struct lane *paused;     /* the lane that waits for our turn, or NULL */
+    struct split_job *job;   /* a split command's parts, or NULL */
+    struct request *next_free;
+};
+
+/* The session's next request: read the command's name and act on it.  `data`
+ * stands in `chunk`; the scanner has its words. */
+void request_accept(struct session *session, struct chunk *chunk,
+                    uint32_t off, const struct request_scan *scan);
+
+/* Answer with bytes, in turn, without a request object if nothing waits. */
+void request_answer_now(struct session *session,
+                        const struct command *command, struct view reply);
+
+/* Move what is ready from the queue's head to the output. */
+void session_pump(struct session *session);
+
+/* Its session has gone. */
+void request_orphan(struct request *request);
+
+/* Deadlines that have passed: answer them with an error. */
+void request_expire_all(struct session_pool *pool, uint64_t now_us);
+
+/* An empty request object of this session, in its queue, refs 1. */
+struct request *request_new(struct session *session,
+                            const struct command *command);
+void request_unref(struct request **requestp);
+
+/* Finish with an error line (code and text, without '-' and CRLF). */
+void request_fail(struct request *request, const char *fmt, ...)
+    PRINTF_LIKE(2, 3);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * session/session.h - what does this client want, and in which order?
+ *
+ *   stream.in -> scan -> command -> request -> [queue, oldest first] -> out
+ *                                      |             ^
+ *                                      v  call       |  reply
+ *                                    lanes ----------+
+ *
+ * A session owns its stream and its queue of requests; answers leave in the
+ * order in which the requests came.  It reads on only while its window has
+ * room: a bounded number of requests in flight, fewer the larger their answers
+ * lately were, and none while its output stands above output_low_water.
+ *
+ *   OPEN -> DRAINING -> CLOSED      DRAINING: no more input; what is owed is
+ *     |                   ^         answered, then it closes (EOF, QUIT,
+ *     +-------------------+         protocol error, shutdown)
+ *
+ * Owner: struct session_pool.  One loop only.
+ */
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
+
+#include "net/stream.h"
+#include "session/env.h"
+#include "session/request.h"
+
+enum session_state {
+    SESSION_OPEN,
+    SESSION_DRAINING,
+    SESSION_CLOSED
+};
+
+/* What few clients set, allocated when the first does. */
+struct client_info {
+    char *name;
+    char *lib_name;
+    char *lib_ver;
+};
+
+struct upload;
+struct session_lease;
+
+struct session {
+    struct stream stream;
+    struct session_pool *pool;
+    TAILQ_ENTRY(session) link;        /* of the pool's sessions */
+    TAILQ_ENTRY(session) resume_link; /* of env->resume */
+    struct request_list queue;        /* oldest first */
+    uint64_t id;
+    uint64_t created_us;
+    uint64_t used_us;    /* when bytes last came in */
+    uint64_t sent_us;    /* when bytes last left, or output began to wait */
+    size_t held_bytes;   /* answers in the queue that wait for their turn */
+    uint32_t in_flight;  /* requests in the queue */
+    uint32_t window;     /* how many of them there may be */
+    uint32_t reply_size; /* what answers lately weighed */
+    uint32_t db;
+    enum session_state state;
+    enum close_reason close_reason; /* once DRAINING */
+    uint8_t resp;           /* 2 or 3 */
+    bool authenticated;
+    bool reply_off;         /* CLIENT REPLY OFF */
+    bool in_resume;
+    bool barrier;           /* nothing more until the queue is empty */
+    bool is_heavy;
+    uint8_t light_replies;  /* in a row, while heavy */
+    struct request_scan *scan;    /* in the middle of a request */
+    struct upload *upload;        /* in the middle of a large one */
+    struct session_lease *leases; /* private lanes, while heavy */
+    struct request *pausing;      /* whose reply its lane does not read */
+    struct client_info *info;
+    const struct command *last_command; /* for CLIENT LIST */
+    struct grave grave;
+};
+
+/* Take over an accepted descriptor. */
+struct session *session_new(struct session_pool *pool, int fd, uint64_t id);
+
+/* Close now; what is unanswered is given up and its replies dropped. */
+void session_close(struct session **sessionp, enum close_reason why);
+
+/* Read no more, answer what is owed, then close. */
+void session_drain(struct session *session, enum close_reason why);
+
+/* Look at the session again when this turn ends: its window may have room. */
+void session_resume_later(struct session *session);
+
+/* One line of CLIENT LIST, with LF. */
+void session_describe(const struct session *session, struct buf *out);
+
+/* May the session submit one more request? */
+bool session_has_room(const struct session *session);
+
+#endif

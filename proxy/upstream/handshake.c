@@ -1,0 +1,53 @@
+/*
+ * upstream/handshake.c - the first words to a server.
+ */
+#include "upstream/handshake.h"
+
+#include "config/settings.h"
+#include "resp/encode.h"
+
+static unsigned
+encode_auth(const struct pool_settings *settings, struct buf *out)
+{
+    if (settings->redis_auth == NULL)
+        return 0;
+    encode_array(out, settings->redis_user == NULL ? 2 : 3);
+    encode_bulk_str(out, "AUTH");
+    if (settings->redis_user != NULL)
+        encode_bulk_str(out, settings->redis_user);
+    encode_bulk_str(out, settings->redis_auth);
+    return 1;
+}
+
+static unsigned
+encode_hello(struct lane_key key, struct buf *out)
+{
+    if (key.resp == 2)
+        return 0;
+    encode_array(out, 2);
+    encode_bulk_str(out, "HELLO");
+    encode_bulk_u64(out, key.resp);
+    return 1;
+}
+
+static unsigned
+encode_select(uint64_t db, struct buf *out)
+{
+    if (db == 0)
+        return 0;
+    encode_array(out, 2);
+    encode_bulk_str(out, "SELECT");
+    encode_bulk_u64(out, db);
+    return 1;
+}
+
+unsigned
+handshake_encode(const struct pool_settings *settings, struct lane_key key,
+                 struct buf *out)
+{
+    unsigned replies = encode_auth(settings, out);
+
+    replies += encode_hello(key, out);
+    replies += encode_select(settings->redis_db + key.db, out);
+    return replies;
+}

@@ -1,0 +1,19 @@
+/*
+ * upstream/handshake.h - what a new lane says before any call.
+ *
+ * AUTH or HELLO, and SELECT: as many replies as requests, each of which must
+ * not be an error.  ROLE, READONLY and CLIENT SETNAME have their place here.
+ */
+#ifndef UPSTREAM_HANDSHAKE_H
+#define UPSTREAM_HANDSHAKE_H
+
+#include "base/buf.h"
+#include "upstream/lane.h"
+
+struct pool_settings;
+
+/* Append the requests; returns how many replies will come (0: none needed). */
+unsigned handshake_encode(const struct pool_settings *settings,
+                          struct lane_key key, struct buf *out);
+
+#endif

@@ -1,0 +1,485 @@
+/*
+ * upstream/lane.c - calls out, replies in, in the same order.
+ */
+#include "upstream/lane.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "upstream/handshake.h"
+#include "upstream/pool.h"
+#include "upstream/server.h"
+
+static const bool legal_step[LANE_CLOSED + 1][LANE_CLOSED + 1] = {
+    [LANE_CONNECTING] = {[LANE_HANDSHAKE] = true, [LANE_CLOSED] = true},
+    [LANE_HANDSHAKE] = {[LANE_READY] = true, [LANE_CLOSED] = true},
+    [LANE_READY] = {[LANE_CLOSED] = true},
+};
+
+static void
+lane_set_state(struct lane *lane, enum lane_state state)
+{
+    ASSERT(legal_step[lane->state][state]);
+    lane->state = state;
+}
+
+/* --- failing ---------------------------------------------------------------- */
+
+static void
+count_unqueued(struct lane *lane, const struct call *call)
+{
+    struct server_stats *stats = lane->server->stats;
+
+    if (call->state == CALL_WAITING) {
+        cell_dec(&stats->in_queue);
+        cell_sub(&stats->in_queue_bytes, call->body.len);
+    } else {
+        cell_dec(&stats->out_queue);
+        cell_sub(&stats->out_queue_bytes, call->body_size);
+    }
+}
+
+/* The call is in no queue any more. */
+static void
+call_set_idle(struct call *call)
+{
+    call->state = CALL_IDLE;
+    call->body_open = false;
+    call->lane = NULL;
+    chunk_unref(&call->body.chunk);
+}
+
+static void
+fail_calls(struct lane *lane, struct call_queue *queue, enum close_reason why)
+{
+    struct call *call;
+
+    while ((call = TAILQ_FIRST(queue)) != NULL) {
+        bool sent = call->state == CALL_SENT && call->start < lane->written;
+        TAILQ_REMOVE(queue, call, link);
+        count_unqueued(lane, call);
+        call_set_idle(call);
+        call->ops->on_lost(call, why, sent);
+    }
+}
+
+static void
+lane_free(struct grave *grave)
+{
+    mem_free(CONTAINER_OF(grave, struct lane, grave));
+}
+
+void
+lane_close(struct lane **lanep, enum close_reason why)
+{
+    struct lane *lane = *lanep;
+
+    *lanep = NULL;
+    if (lane == NULL || lane->state == LANE_CLOSED)
+        return;
+    enum lane_state before = lane->state;
+    lane_set_state(lane, LANE_CLOSED);
+    timer_stop(&lane->timer);
+    stream_close(&lane->stream);
+    lane->upload = NULL;
+    if (before != LANE_READY)
+        cell_inc(&lane->server->stats->connect_failures);
+    server_on_lane_closed(lane, why);
+    fail_calls(lane, &lane->sent, why);
+    fail_calls(lane, &lane->waiting, why);
+    loop_bury(lane->server->pool->loop, &lane->grave, lane_free);
+}
+
+static void
+lane_fail(struct lane *lane, enum close_reason why, const char *detail)
+{
+    char text[ADDRESS_TEXT_MAX];
+    bool had_calls = !lane_is_idle(lane);
+
+    if (close_reason_is_error(why) &&
+        (had_calls || lane->state != LANE_READY))
+        log_warn("connection to server ended",
+                 "pool=%s server=%s addr=%s reason=%s detail=\"%s\" "
+                 "unanswered=%u",
+                 lane->server->pool->settings->name, lane->server->name,
+                 address_format(lane->server->address, text),
+                 close_reason_name(why), detail, lane->sent_count);
+    lane_close(&lane, why);
+}
+
+/* --- requests --------------------------------------------------------------- */
+
+static bool
+lane_takes_more(const struct lane *lane)
+{
+    return lane->state == LANE_READY && lane->upload == NULL &&
+        lane->stream.out.bytes < LANE_OUT_HIGH;
+}
+
+/* Give a call to the stream. */
+static void
+lane_push(struct lane *lane, struct call *call)
+{
+    struct server_stats *stats = lane->server->stats;
+    const struct extent *body = &call->body;
+
+    call->state = CALL_SENT;
+    call->start = lane->pushed;
+    call->body_size = body->len;
+    lane->pushed += body->len;
+    TAILQ_INSERT_TAIL(&lane->sent, call, link);
+    lane->sent_count++;
+    cell_inc(&stats->out_queue);
+    cell_add(&stats->out_queue_bytes, body->len);
+    cell_inc(&stats->requests);
+    cell_add(&stats->request_bytes, body->len);
+    stream_push(&lane->stream, body->chunk, body->off, body->len);
+    if (call->body_open)
+        lane->upload = call;
+}
+
+static void
+lane_push_waiting(struct lane *lane)
+{
+    struct call *call;
+
+    while (lane_takes_more(lane) &&
+           (call = TAILQ_FIRST(&lane->waiting)) != NULL) {
+        TAILQ_REMOVE(&lane->waiting, call, link);
+        count_unqueued(lane, call);
+        lane_push(lane, call);
+    }
+}
+
+void
+lane_submit(struct lane *lane, struct call *call)
+{
+    ASSERT(lane->state != LANE_CLOSED && call->state == CALL_IDLE);
+    call->lane = lane;
+    lane->used_us = loop_now_us(lane->server->pool->loop);
+    if (TAILQ_EMPTY(&lane->waiting) && lane_takes_more(lane)) {
+        lane_push(lane, call);
+    } else {
+        call->state = CALL_WAITING;
+        TAILQ_INSERT_TAIL(&lane->waiting, call, link);
+        cell_inc(&lane->server->stats->in_queue);
+        cell_add(&lane->server->stats->in_queue_bytes, call->body.len);
+    }
+    if (unlikely(lane->paused)) {
+        struct call *head = TAILQ_FIRST(&lane->sent);
+        if (head != NULL && head != call && head->ops->on_contended != NULL)
+            head->ops->on_contended(head);
+    }
+}
+
+void
+lane_submit_open(struct lane *lane, struct call *call)
+{
+    ASSERT(lane->kind == LANE_PRIVATE);
+    call->body_open = true;
+    lane_submit(lane, call);
+}
+
+void
+lane_feed(struct call *call, struct chunk *chunk, uint32_t off, uint32_t len)
+{
+    struct lane *lane = call->lane;
+
+    ASSERT(lane->upload == call);
+    call->body_size += len;
+    lane->pushed += len;
+    cell_add(&lane->server->stats->request_bytes, len);
+    cell_add(&lane->server->stats->out_queue_bytes, len);
+    stream_push(&lane->stream, chunk, off, len);
+}
+
+void
+lane_feed_end(struct call *call)
+{
+    struct lane *lane = call->lane;
+
+    ASSERT(lane->upload == call);
+    call->body_open = false;
+    lane->upload = NULL;
+    lane_push_waiting(lane);
+}
+
+bool
+lane_is_full(const struct lane *lane)
+{
+    return lane->stream.out.bytes >= LANE_OUT_HIGH;
+}
+
+bool
+lane_withdraw(struct call *call)
+{
+    if (call->state != CALL_WAITING)
+        return false;
+    TAILQ_REMOVE(&call->lane->waiting, call, link);
+    count_unqueued(call->lane, call);
+    call_set_idle(call);
+    return true;
+}
+
+void
+lane_pause(struct lane *lane)
+{
+    if (lane->paused)
+        return;
+    lane->paused = true;
+    cell_inc(&lane->server->stats->pauses);
+    stream_set_reading(&lane->stream, false);
+}
+
+/* --- replies ---------------------------------------------------------------- */
+
+static void
+lane_pop_sent(struct lane *lane, struct call *call, uint64_t size)
+{
+    struct server_stats *stats = lane->server->stats;
+
+    TAILQ_REMOVE(&lane->sent, call, link);
+    lane->sent_count--;
+    cell_dec(&stats->out_queue);
+    cell_sub(&stats->out_queue_bytes, call->body_size);
+    cell_inc(&stats->responses);
+    cell_add(&stats->response_bytes, size);
+}
+
+/* A reply to the handshake: any but an error will do. */
+static void
+lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
+{
+    char quoted[160];
+
+    if (piece->type == '-') {
+        log_error("server refused the handshake", "pool=%s server=%s reply=%s",
+                  lane->server->pool->settings->name, lane->server->name,
+                  log_quote(quoted, sizeof(quoted),
+                            view_of(piece->chunk->data + piece->off,
+                                    piece->len)));
+        lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "see the line before");
+        return;
+    }
+    if (!piece->last || --lane->handshake_left > 0)
+        return;
+    timer_stop(&lane->timer);
+    lane_set_state(lane, LANE_READY);
+    server_on_lane_ready(lane);
+    lane_push_waiting(lane);
+}
+
+/* Give one reply, or a piece of one, to the call that waits for it. */
+static void
+lane_deliver(struct lane *lane, const struct reply_piece *piece)
+{
+    struct call *call = TAILQ_FIRST(&lane->sent);
+
+    if (unlikely(lane->state == LANE_HANDSHAKE)) {
+        lane_take_handshake(lane, piece);
+        return;
+    }
+    if (unlikely(piece->type == RESP_PUSH))
+        return; /* nobody here has asked to be told */
+    if (unlikely(call == NULL)) {
+        lane_fail(lane, CLOSE_SERVER_UNASKED_REPLY, "");
+        return;
+    }
+    if (unlikely(call->skip > 0)) {
+        call->skip -= piece->last;
+        return;
+    }
+    if (piece->last) {
+        lane_pop_sent(lane, call, piece->size);
+        if (unlikely(lane->upload == call)) {
+            /* Answered before it was whole: the rest must not follow. */
+            call_set_idle(call);
+            call->ops->on_reply(call, piece);
+            if (lane->state != LANE_CLOSED)
+                lane_fail(lane, CLOSE_LANE_UNCLEAN, "early reply");
+            return;
+        }
+        call_set_idle(call);
+    }
+    call->ops->on_reply(call, piece);
+}
+
+/* Scan what has come in; true when a piece was delivered. */
+static bool
+lane_deliver_next(struct lane *lane)
+{
+    struct stream *stream = &lane->stream;
+    struct reply_scan *scan = &lane->scan;
+    uint32_t len = (uint32_t)stream_input_len(stream) - lane->scanned;
+    size_t used = 0;
+    enum resp_result result =
+        reply_scan(scan, stream_input_data(stream) + lane->scanned, len,
+                   &used);
+
+    lane->scanned += (uint32_t)used;
+    if (result == RESP_BAD) {
+        lane_fail(lane, CLOSE_SERVER_BAD_REPLY,
+                  scan->error != NULL ? scan->error : "");
+        return false;
+    }
+    if (result == RESP_AGAIN &&
+        (scan->known <= LANE_GATHER || lane->scanned == 0)) {
+        stream->want = (uint32_t)MIN(
+            scan->known - (scan->size - lane->scanned), LANE_GATHER);
+        return false;
+    }
+
+    struct reply_piece piece = {
+        .chunk = stream->in.chunk,
+        .off = stream->in.pos,
+        .len = lane->scanned,
+        .type = scan->type,
+        .last = result == RESP_OK,
+        .size = scan->size,
+    };
+    lane->scanned = 0;
+    stream_consume(stream, piece.len);
+    stream->want = 0;
+    /* Delivering may close us; the chunk must outlive that. */
+    struct chunk *chunk = chunk_ref(piece.chunk);
+    lane_deliver(lane, &piece);
+    chunk_unref(&chunk);
+    return lane->state != LANE_CLOSED && !lane->paused;
+}
+
+static void
+lane_deliver_all(struct lane *lane)
+{
+    while (stream_input_len(&lane->stream) > lane->scanned) {
+        if (!lane_deliver_next(lane))
+            return;
+    }
+}
+
+void
+lane_resume(struct lane *lane)
+{
+    if (!lane->paused || lane->state == LANE_CLOSED)
+        return;
+    lane->paused = false;
+    stream_set_reading(&lane->stream, true);
+    lane_deliver_all(lane);
+    if (lane->state != LANE_CLOSED)
+        stream_settle_input(&lane->stream);
+}
+
+/* --- stream events ---------------------------------------------------------- */
+
+static void
+on_connected(struct stream *stream)
+{
+    struct lane *lane = CONTAINER_OF(stream, struct lane, stream);
+    struct buf words = {0};
+
+    lane_set_state(lane, LANE_HANDSHAKE);
+    lane->handshake_left = (uint8_t)handshake_encode(
+        lane->server->pool->settings, lane->key, &words);
+    if (lane->handshake_left > 0) {
+        stream_push_copy(stream, words.data, words.len);
+        lane->pushed += words.len;
+        buf_fini(&words);
+        return;
+    }
+    timer_stop(&lane->timer);
+    lane_set_state(lane, LANE_READY);
+    server_on_lane_ready(lane);
+    lane_push_waiting(lane);
+}
+
+static void
+on_input(struct stream *stream)
+{
+    lane_deliver_all(CONTAINER_OF(stream, struct lane, stream));
+}
+
+static void
+on_sent(struct stream *stream, size_t bytes)
+{
+    struct lane *lane = CONTAINER_OF(stream, struct lane, stream);
+
+    lane->written += bytes;
+    if (unlikely(lane->upload != NULL)) {
+        if (!lane_is_full(lane))
+            lane->upload->ops->on_drain(lane->upload);
+        return;
+    }
+    if (!TAILQ_EMPTY(&lane->waiting))
+        lane_push_waiting(lane);
+}
+
+static void
+on_end(struct stream *stream, enum stream_end end)
+{
+    struct lane *lane = CONTAINER_OF(stream, struct lane, stream);
+    struct server_stats *stats = lane->server->stats;
+
+    switch (end) {
+    case STREAM_EOF:
+        cell_inc(&stats->server_eof);
+        lane_fail(lane, CLOSE_SERVER_EOF, "");
+        break;
+    case STREAM_ERROR:
+        cell_inc(&stats->server_err);
+        lane_fail(lane, CLOSE_SERVER_ERROR, strerror(stream->err));
+        break;
+    case STREAM_REFUSED:
+        cell_inc(&stats->server_err);
+        lane_fail(lane, CLOSE_SERVER_CONNECT, strerror(stream->err));
+        break;
+    }
+}
+
+static const struct stream_ops lane_stream_ops = {
+    .on_connected = on_connected,
+    .on_input = on_input,
+    .on_sent = on_sent,
+    .on_end = on_end,
+};
+
+static void
+on_timeout(struct timer *timer, void *arg)
+{
+    (void)timer;
+    lane_fail(arg, CLOSE_SERVER_CONNECT_TIMEOUT, "");
+}
+
+static void
+on_no_descriptor(struct timer *timer, void *arg)
+{
+    struct lane *lane = arg;
+
+    (void)timer;
+    lane_fail(lane, CLOSE_SERVER_CONNECT, strerror(lane->stream.err));
+}
+
+struct lane *
+lane_new(struct server *owner, enum lane_kind kind, struct lane_key key)
+{
+    struct lane *lane = MEM_NEW(struct lane);
+    struct pool *pool = owner->pool;
+
+    lane->server = owner;
+    lane->kind = kind;
+    lane->key = key;
+    lane->state = LANE_CONNECTING;
+    TAILQ_INIT(&lane->waiting);
+    TAILQ_INIT(&lane->sent);
+    reply_scan_init(&lane->scan);
+    lane->used_us = loop_now_us(pool->loop);
+    cell_inc(&owner->stats->connects);
+    if (stream_connect(&lane->stream, pool->loop, owner->address,
+                       &pool->options, &lane_stream_ops) < 0) {
+        timer_init(&lane->timer, pool->loop, on_no_descriptor, lane);
+        timer_start(&lane->timer, 0);
+    } else {
+        timer_init(&lane->timer, pool->loop, on_timeout, lane);
+        timer_start(&lane->timer, pool->settings->connect_timeout_ms);
+    }
+    return lane;
+}

@@ -1,0 +1,120 @@
+/*
+ * upstream/lane.h - one pipelined connection to one server.
+ *
+ *   submit -> [waiting] -> stream.out -> server
+ *                 done <- [sent, oldest first] <- replies
+ *
+ * A lane writes calls in the order given and pairs each reply with the oldest
+ * unanswered call.  It never looks inside a request; the maker of a call
+ * decides what its reply means.  Calls wait while the lane connects, shakes
+ * hands or cannot write; nothing is written before every reply of the
+ * handshake has arrived.
+ *
+ * A reply that is known to be at most LANE_GATHER bytes long is delivered
+ * whole; a longer one in pieces as they come.
+ *
+ *   CONNECTING -> HANDSHAKE -> READY -> CLOSED      (any state -> CLOSED)
+ *
+ * Owner: struct server.  One loop only.
+ */
+#ifndef UPSTREAM_LANE_H
+#define UPSTREAM_LANE_H
+
+#include "net/loop.h"
+#include "net/stream.h"
+#include "resp/reply_scan.h"
+#include "upstream/call.h"
+
+#define LANE_GATHER 65536     /* replies up to here are given in one piece */
+#define LANE_OUT_HIGH 262144  /* bytes given to the socket's queue at a time */
+
+struct lane_lease;
+struct server;
+
+enum lane_kind {
+    LANE_SHARED, /* carries calls of many sessions */
+    LANE_PRIVATE /* leased to one session at a time */
+};
+
+enum lane_state {
+    LANE_CONNECTING, /* the socket is being connected */
+    LANE_HANDSHAKE,  /* AUTH, HELLO, SELECT are being answered */
+    LANE_READY,      /* calls flow */
+    LANE_CLOSED      /* in its grave */
+};
+
+/* What calls of different clients must have in common to share a lane. */
+struct lane_key {
+    uint32_t db;
+    uint8_t resp; /* 2 or 3 */
+};
+
+TAILQ_HEAD(call_queue, call);
+TAILQ_HEAD(lane_list, lane);
+
+struct lane {
+    struct stream stream;
+    struct server *server;
+    struct lane_key key;
+    enum lane_kind kind;
+    enum lane_state state;
+    struct call_queue waiting;
+    struct call_queue sent;
+    uint32_t sent_count;
+    struct call *upload;     /* the call whose body is still being fed */
+    uint64_t pushed;         /* bytes ever given to the stream ... */
+    uint64_t written;        /* ... and taken by the socket */
+    struct reply_scan scan;
+    uint32_t scanned;        /* bytes at stream.in.pos already scanned */
+    uint8_t handshake_left;  /* replies still due */
+    bool paused;
+    struct lane_lease *lease; /* private: who has it, NULL while idle */
+    uint64_t used_us;        /* when a call was last submitted */
+    struct timer timer;      /* connect_timeout */
+    TAILQ_ENTRY(lane) link;  /* of the server's lanes */
+    TAILQ_ENTRY(lane) idle_link; /* of its idle private lanes */
+    struct grave grave;
+};
+
+/* Start connecting.  Never NULL; failure arrives as server_on_lane_closed(). */
+struct lane *lane_new(struct server *owner, enum lane_kind kind,
+                      struct lane_key key);
+
+/* Queue a call; call->body holds its bytes.  It is borrowed until idle. */
+void lane_submit(struct lane *lane, struct call *call);
+
+/* The same for a call of which only the first bytes are here; private lanes
+ * only.  More is fed as it comes; body_open ends with lane_feed_end(). */
+void lane_submit_open(struct lane *lane, struct call *call);
+void lane_feed(struct call *call, struct chunk *chunk, uint32_t off,
+               uint32_t len);
+void lane_feed_end(struct call *call);
+/* Should feeding wait for on_drain? */
+bool lane_is_full(const struct lane *lane);
+
+/* Take back a call that has not been sent.  False: too late. */
+bool lane_withdraw(struct call *call) MUST_CHECK;
+
+/* Stop and go on reading replies; calls stay. */
+void lane_pause(struct lane *lane);
+void lane_resume(struct lane *lane);
+
+/* Calls unanswered or unsent, whoever made them. */
+static inline bool
+lane_is_idle(const struct lane *lane)
+{
+    return TAILQ_EMPTY(&lane->sent) && TAILQ_EMPTY(&lane->waiting);
+}
+
+/* Is any call behind this one? */
+static inline bool
+lane_has_behind(const struct call *call)
+{
+    return TAILQ_NEXT(call, link) != NULL ||
+        (call->state == CALL_SENT && !TAILQ_EMPTY(&call->lane->waiting));
+}
+
+/* Finish every call with `why`; memory goes at the end of this loop turn. */
+void lane_close(struct lane **lanep, enum close_reason why);
+
+#endif

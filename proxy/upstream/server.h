@@ -1,0 +1,84 @@
+/*
+ * upstream/server.h - the server of one shard, as one worker sees it.
+ *
+ * Makes lanes on demand and owns them.  Shared lanes are found by key and
+ * number; private ones are leased and come back.  After a failed connection
+ * the server rests (reconnect_min doubling to reconnect_max, with jitter), and
+ * requests are refused at once meanwhile.
+ *
+ * All lanes together stay below the worker's share of connections_per_server.
+ * At the cap idle private lanes of other keys are closed first; then callers
+ * that want a private lane wait in line.
+ */
+#ifndef UPSTREAM_SERVER_H
+#define UPSTREAM_SERVER_H
+
+#include "net/address.h"
+#include "upstream/lane.h"
+#include "upstream/server_stats.h"
+
+struct pool;
+struct server;
+
+/* Shared lanes of one key. */
+struct lane_group {
+    struct lane_key key;
+    struct lane_group *next;
+    struct lane *lanes[]; /* settings->server_connections of them, or NULL */
+};
+
+/* Someone who wants a private lane, or has it.  Embedded in its maker. */
+struct lane_lease {
+    TAILQ_ENTRY(lane_lease) link;
+    struct lane_key key;
+    struct lane *lane; /* NULL: none yet, or no longer */
+    bool is_waiting;
+    /* Called after server_lease() said "later": lease->lane is there, or NULL
+     * as the server cannot be reached. */
+    void (*on_lane)(struct lane_lease *lease);
+    /* The lane was closed under its holder; its calls are told apart. */
+    void (*on_gone)(struct lane_lease *lease);
+};
+
+struct server {
+    struct pool *pool;
+    uint32_t shard;
+    const char *name;
+    const struct address *address;
+    struct server_stats *stats;
+    struct lane_group *groups;
+    struct lane_list lanes; /* all of them */
+    struct lane_list idle;  /* private, not leased */
+    TAILQ_HEAD(, lane_lease) waiters;
+    unsigned lane_count;
+    unsigned lane_max;
+    unsigned failures;      /* connections in a row that came to nothing */
+    uint64_t retry_at_us;
+};
+
+void server_init(struct server *server, struct pool *pool, uint32_t shard,
+                 const char *name, const struct address *address,
+                 struct server_stats *stats, unsigned lane_max);
+/* Closes every lane, failing its calls. */
+void server_fini(struct server *server, enum close_reason why);
+
+/* The shared lane `number` (taken modulo server_connections) of a key,
+ * connecting it if need be.  NULL: the server rests after a failure, or the
+ * cap is reached. */
+struct lane *server_shared_lane(struct server *server, struct lane_key key,
+                                unsigned number);
+
+/* A lane for one caller alone: lease->lane now, or later if lease->is_waiting.
+ * Neither means: the server cannot be reached. */
+void server_lease(struct server *server, struct lane_lease *lease);
+/* Stop waiting, or give a lane back; it must be idle, or it is closed. */
+void server_end_lease(struct server *server, struct lane_lease *lease);
+
+/* Called by lanes. */
+void server_on_lane_ready(struct lane *lane);
+void server_on_lane_closed(struct lane *lane, enum close_reason why);
+
+/* Close lanes that were not used for server_idle_timeout. */
+void server_close_idle(struct server *server, uint64_t now_us);
+
+#endif
