@@ -37,6 +37,7 @@ buf_printf(struct buf *buf, const char *fmt, ...)
 {
     va_list args, again;
 
+    ASSERT(fmt != NULL);
     va_start(args, fmt);
     va_copy(again, args);
     int len = vsnprintf(NULL, 0, fmt, args);

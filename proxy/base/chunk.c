@@ -14,12 +14,6 @@ chunk_pool_init(struct chunk_pool *pool)
 void
 chunk_pool_trim(struct chunk_pool *pool)
 {
-    while (pool->free_list != NULL) {
-        struct chunk *chunk = pool->free_list;
-        pool->free_list = chunk->next_free;
-        mem_free(chunk);
-    }
-    pool->free_count = 0;
     if (pool->input != NULL && pool->input->refs == 1)
         chunk_unref(&pool->input);
     if (pool->output != NULL && pool->output->refs == 1)
@@ -105,12 +99,15 @@ chunk_free(struct chunk *chunk)
     pool->free_count++;
 }
 
-/* Let go of a shared chunk that is too full, or rewind it if nobody holds it. */
+/*
+ * Let go of a shared chunk that is too full, or rewind it if nobody holds it.
+ * A large one is never rewound: a small reply would pin all of it.
+ */
 static struct chunk *
 shared_chunk(struct chunk_pool *pool, struct chunk **shared, uint32_t room)
 {
     if (*shared != NULL) {
-        if ((*shared)->refs == 1)
+        if ((*shared)->refs == 1 && (*shared)->standard)
             (*shared)->fill = 0;
         if (chunk_room(*shared) >= room)
             return *shared;

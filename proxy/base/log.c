@@ -22,35 +22,46 @@ static const char *const level_names[LOG_LEVEL_COUNT] = {
     [LOG_LEVEL_DEBUG] = "debug",
 };
 
+/*
+ * Write to fd, which is taken, from now on.  A number once in use is kept,
+ * since other threads may be writing to it right now.
+ */
+static int
+log_switch(int fd, const char *name, struct error *error)
+{
+    int used = __atomic_load_n(&log_fd, __ATOMIC_RELAXED);
+    int result = fd;
+
+    if (fd >= 0 && used == STDERR_FILENO) {
+        __atomic_store_n(&log_fd, fd, __ATOMIC_RELAXED);
+    } else if (fd >= 0) {
+        result = dup3(fd, used, O_CLOEXEC);
+        close(fd);
+    }
+    if (result < 0)
+        return error_set(error, "cannot open log file %s: %s", name,
+                         strerror(errno));
+    return 0;
+}
+
 int
 log_open(const char *path, struct error *error)
 {
-    if (path == NULL || strcmp(path, "-") == 0) {
-        log_fd = STDERR_FILENO;
-        return 0;
-    }
+    int fd;
 
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-    if (fd < 0)
-        return error_set(error, "cannot open log file %s: %s", path,
-                         strerror(errno));
-    if (log_fd == STDERR_FILENO) {
-        log_fd = fd;
-        return 0;
+    if (path == NULL || strcmp(path, "-") == 0) {
+        path = "standard error";
+        fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    } else {
+        fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
     }
-    /* Keep the number: other threads may be writing to it right now. */
-    int result = dup3(fd, log_fd, O_CLOEXEC);
-    close(fd);
-    if (result < 0)
-        return error_set(error, "cannot reopen log file %s: %s", path,
-                         strerror(errno));
-    return 0;
+    return log_switch(fd, path, error);
 }
 
 void
 log_set_level(enum log_level level)
 {
-    log_level_now = level;
+    __atomic_store_n(&log_level_now, level, __ATOMIC_RELAXED);
 }
 
 int
@@ -83,8 +94,8 @@ void
 log_write(enum log_level level, const char *msg, const char *fmt, ...)
 {
     char line[LOG_LINE_MAX];
-    size_t room = sizeof(line) - 2; /* a space before, a newline after */
-    size_t len = MIN((size_t)write_head(line, room, level, msg), room - 1);
+    size_t room = sizeof(line) - 1; /* the newline always fits */
+    size_t len = MIN((size_t)write_head(line, room, level, msg), room - 2);
 
     if (fmt != NULL && fmt[0] != '\0') {
         va_list args;
@@ -96,7 +107,8 @@ log_write(enum log_level level, const char *msg, const char *fmt, ...)
     }
     line[len++] = '\n';
     /* A full disk must not stop the proxy; the line is lost. */
-    ssize_t written = write(log_fd, line, len);
+    int fd = __atomic_load_n(&log_fd, __ATOMIC_RELAXED);
+    ssize_t written = write(fd, line, len);
     (void)written;
 }
 

@@ -39,9 +39,12 @@ void log_write(enum log_level level, const char *msg, const char *fmt, ...)
 /* Quote and escape untrusted bytes into out (always terminated, cut to fit). */
 const char *log_quote(char *out, size_t size, struct view text);
 
-#define log_at(level, ...)                  \
-    do {                                    \
-        if ((level) <= log_level_now)       \
+#define log_is_on(level) \
+    ((int)(level) <= (int)__atomic_load_n(&log_level_now, __ATOMIC_RELAXED))
+
+#define log_at(level, ...)                   \
+    do {                                     \
+        if (log_is_on(level))                \
             log_write((level), __VA_ARGS__); \
     } while (0)
 

@@ -100,6 +100,7 @@ mem_printf(const char *fmt, ...)
 {
     va_list args, again;
 
+    ASSERT(fmt != NULL);
     va_start(args, fmt);
     va_copy(again, args);
     int len = vsnprintf(NULL, 0, fmt, args);
