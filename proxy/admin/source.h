@@ -1,0 +1,75 @@
+/*
+ * admin/source.h - what admin may read, and the sums over all workers.
+ *
+ *                       pool 0   pool 1                        server 0, 1 ...
+ *   session_stats[0] -> [block]  [block]   server_stats[0][1] -> [block][block]
+ *   session_stats[1] -> [block]  [block]   server_stats[1][1] -> [block][block]
+ *
+ * Control fills the struct in, owns everything in it, and may change it between
+ * turns of its loop (a reload brings a new snapshot and new blocks).  Blocks
+ * are written by their workers at any time, and read here cell by cell.
+ * Control thread only.
+ */
+#ifndef ADMIN_SOURCE_H
+#define ADMIN_SOURCE_H
+
+#include <stdbool.h>
+
+#include "admin/worker_stats.h"
+#include "session/session_stats.h"
+#include "upstream/server_stats.h"
+#include "upstream/snapshot.h"
+
+struct admin_source {
+    const struct snapshot *snapshot;      /* pools and servers by name */
+    unsigned workers;
+    struct session_stats **session_stats; /* [worker][pool] */
+    struct server_stats ***server_stats;  /* [worker][pool][server] */
+    struct worker_stats **worker_stats;   /* [worker], a block each */
+    int64_t started_unix_us;              /* by admin_source_stamp() */
+    uint64_t started_mono_us;
+    /* Is the process up and not shutting down? */
+    bool (*is_ready)(void *arg);
+    /* Does the pool listen, and do all workers serve it? */
+    bool (*pool_is_ready)(void *arg, size_t pool);
+    /* Where the pool's first listener really is, "127.0.0.1:6379". */
+    const char *(*pool_address)(void *arg, size_t pool);
+    void *arg; /* of the three functions */
+};
+
+/* The process starts now. */
+void admin_source_stamp(struct admin_source *source);
+uint64_t admin_source_uptime_us(const struct admin_source *source);
+
+static inline const struct pool_settings *
+admin_source_pool(const struct admin_source *source, size_t pool)
+{
+    return &source->snapshot->settings->pools[pool];
+}
+
+static inline size_t
+admin_source_pool_count(const struct admin_source *source)
+{
+    return source->snapshot->settings->pool_count;
+}
+
+/* Sums over all workers of the cell at `offset` of a pool's block, and of a
+ * server's; a gauge caught in the middle of a change is never below 0. */
+uint64_t admin_sum_pool(const struct admin_source *source, size_t pool,
+                        size_t offset);
+uint64_t admin_sum_server(const struct admin_source *source, size_t pool,
+                          size_t server, size_t offset);
+
+#define POOL_SUM(source, pool, field) \
+    admin_sum_pool((source), (pool), offsetof(struct session_stats, field))
+#define SERVER_SUM(source, pool, server, field)  \
+    admin_sum_server((source), (pool), (server), \
+                     offsetof(struct server_stats, field))
+
+/* The latencies of all workers in one. */
+struct histogram admin_sum_pool_latency(const struct admin_source *source,
+                                        size_t pool);
+struct histogram admin_sum_server_latency(const struct admin_source *source,
+                                          size_t pool, size_t server);
+
+#endif
