@@ -62,10 +62,10 @@ struct slot_span {
 };
 
 struct route_shard_spec {
-    struct view name;  /* twemproxy's node name: ring, order and messages */
-    uint32_t weight;   /* >= 1 */
-    bool live;         /* false: ejected */
-    bool is_default;   /* range: takes keys outside every range */
+    struct view name; /* twemproxy's node name: ring, order and messages */
+    uint32_t weight;  /* >= 1 */
+    bool live;        /* false: ejected */
+    bool is_default;  /* range: takes keys outside every range */
     const struct range_spec *ranges;
     size_t range_count;
     const struct slot_span *slots; /* none in any shard: split evenly */
@@ -92,7 +92,9 @@ struct route *route_new(const struct route_spec *spec,
 void route_free(struct route **routep);
 
 /* A shard number, or ROUTE_NONE when the key belongs nowhere (range without
- * default) or no shard is live.  `dice` is any state for `random`. */
+ * default) or no shard is live.  `dice` is any state for `random`.  Only
+ * ketama, modula and random obey `live`: there any server may take any key.
+ * In the others a server owns its keys and is the answer, ejected or not. */
 uint32_t route_find(const struct route *route, struct view key,
                     uint64_t *dice) MUST_CHECK;
 
@@ -104,8 +106,9 @@ uint32_t route_slot(const struct route *route, struct view key);
 /* The part of the key that is hashed. */
 struct view route_tagged(const struct route *route, struct view key);
 
-/* One line of text for people: "tag=user hash=2927313545 point=... shard=2". */
-void route_explain(const struct route *route, struct view key,
-                   struct buf *out);
+/* One line of text for people, without a line end, any odd byte as \xNN:
+ * tag="user:1000" hash=2927313545 point=2930509241 shard=0 name=server1
+ * The shard is `none` for ROUTE_NONE, and `any` where it is drawn by dice. */
+void route_explain(const struct route *route, struct view key, struct buf *out);
 
 #endif
