@@ -10,6 +10,12 @@
 
 #include "session/session.h"
 
+/* The server that clients are told they speak to, since they choose features
+ * by it: the oldest that the proxy stands in front of, so that no client is
+ * led to expect what its servers lack.  The words of our errors are its too. */
+#define LOCAL_SERVER_NAME "redis"
+#define LOCAL_SERVER_VERSION "7.0.15"
+
 enum local_result {
     LOCAL_REPLY,    /* `out` holds the reply */
     LOCAL_NO_REPLY, /* none is due (CLIENT REPLY OFF) */
@@ -22,12 +28,24 @@ enum local_result {
  * RESET, CLIENT REPLY. */
 bool local_is_barrier(const struct command *command) MUST_CHECK;
 
-/* Append one whole reply to `out`.  question->kind and ->text are filled in
- * for LOCAL_ASK (text may point into `out`, which then holds no reply). */
+/*
+ * Append one whole reply to `out`.  question->kind and ->text are filled in
+ * for LOCAL_ASK (text may point into `out`, which then holds no reply).
+ *
+ *   QUESTION_CLIENT_LIST   text: ids that are asked for; empty: all clients
+ *   QUESTION_INFO          text: names of sections in lower case, each once,
+ *                          that redis-server knows; empty: the default ones
+ *
+ * CLIENT REPLY is heeded here: whoever calls sends what is in `out`, even when
+ * session->reply_off was set before.  For LOCAL_CLOSE it may then be empty.
+ */
 enum local_result local_answer(struct session *session,
                                const struct command *command,
                                const struct command_args *args,
                                struct buf *out,
                                struct question *question) MUST_CHECK;
+
+/* Names that a client gave; NULL is fine. */
+void client_info_free(struct client_info **infop);
 
 #endif

@@ -1,0 +1,187 @@
+/*
+ * session/client_line.c - one client in one line, and choosing among lines.
+ */
+#include "session/client_line.h"
+
+#include "base/mem.h"
+#include "session/session.h"
+
+/* --- writing one --------------------------------------------------------- */
+
+static const char *
+text_or_empty(const char *text)
+{
+    return text == NULL ? "" : text;
+}
+
+/* The server's letters: c closes once its answers are out, U came in over a
+ * UNIX socket, N nothing to say. */
+static const char *
+session_flags(const struct session *session, const char *local_address)
+{
+    if (session->state != SESSION_OPEN)
+        return "c";
+    return local_address[0] == '/' ? "U" : "N";
+}
+
+static void
+describe_place(const struct session *session, struct buf *out)
+{
+    char peer[ADDRESS_TEXT_MAX], local[ADDRESS_TEXT_MAX];
+    int fd = session->stream.io.fd;
+
+    address_of_peer(fd, peer);
+    address_of_local(fd, local);
+    bool is_path = local[0] == '/';
+    buf_printf(out, "id=%llu addr=%s laddr=%s%s fd=%d",
+               (unsigned long long)session->id, peer, local,
+               is_path ? ":0" : "", fd);
+    buf_printf(out, " name=%s",
+               text_or_empty(session->info ? session->info->name : NULL));
+    uint64_t now = loop_now_us(session->pool->env->loop);
+    buf_printf(out, " age=%llu idle=%llu flags=%s",
+               (unsigned long long)(now - session->created_us) / 1000000,
+               (unsigned long long)(now - session->used_us) / 1000000,
+               session_flags(session, local));
+}
+
+static void
+describe_memory(const struct session *session, struct buf *out)
+{
+    const struct stream *stream = &session->stream;
+    size_t input = stream_input_len(stream);
+    size_t output = stream->out.bytes + session->held_bytes;
+
+    buf_printf(out,
+               " qbuf=%zu qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0"
+               " obl=0 oll=%u omem=%zu tot-mem=%zu",
+               input, stream->out.count, output,
+               sizeof(*session) + input + output);
+    buf_printf(out, " events=%s%s", stream->reading ? "r" : "",
+               stream->blocked ? "w" : "");
+}
+
+void
+session_describe(const struct session *session, struct buf *out)
+{
+    const struct client_info *info = session->info;
+    const struct command *command = session->last_command;
+
+    describe_place(session, out);
+    buf_printf(out, " db=%u sub=0 psub=0 ssub=0 multi=-1", session->db);
+    describe_memory(session, out);
+    buf_printf(out, " cmd=%s user=default redir=-1 resp=%u",
+               command == NULL ? "NULL" : command->name, session->resp);
+    buf_printf(out, " lib-name=%s lib-ver=%s\n",
+               text_or_empty(info ? info->lib_name : NULL),
+               text_or_empty(info ? info->lib_ver : NULL));
+}
+
+/* --- choosing among many ------------------------------------------------- */
+
+/* An id that was asked for, and the line that turned up. */
+struct wanted {
+    uint64_t id;
+    struct view line;
+    size_t place; /* in the order asked */
+};
+
+static int
+wanted_by_id(const void *a, const void *b)
+{
+    uint64_t x = ((const struct wanted *)a)->id;
+    uint64_t y = ((const struct wanted *)b)->id;
+
+    return x < y ? -1 : x > y;
+}
+
+static int
+wanted_by_place(const void *a, const void *b)
+{
+    size_t x = ((const struct wanted *)a)->place;
+    size_t y = ((const struct wanted *)b)->place;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Take off what stands before the next `end`, or all; false when none is
+ * left. */
+static bool
+take_until(struct view *text, char end, struct view *piece)
+{
+    if (text->len == 0)
+        return false;
+    const char *at = memchr(text->data, end, text->len);
+    size_t len = at == NULL ? text->len : (size_t)(at - text->data);
+    size_t used = at == NULL ? len : len + 1;
+    *piece = view_of(text->data, len);
+    *text = view_of(text->data + used, text->len - used);
+    return true;
+}
+
+/* The number in "id=7 addr=..."; 0, which nobody has, for another text. */
+static uint64_t
+line_id(struct view line)
+{
+    struct view word;
+    uint64_t id;
+
+    if (!take_until(&line, ' ', &word) || word.len <= 3 ||
+        !view_to_u64(view_of(word.data + 3, word.len - 3), &id))
+        return 0;
+    return id;
+}
+
+static struct wanted *
+wanted_read(struct view ids, size_t *count)
+{
+    struct wanted *wanted = mem_array(ids.len / 2 + 1, sizeof(*wanted));
+    struct view word;
+
+    for (*count = 0; take_until(&ids, ' ', &word); ++*count) {
+        wanted[*count].place = *count;
+        if (!view_to_u64(word, &wanted[*count].id))
+            wanted[*count].id = 0;
+    }
+    return wanted;
+}
+
+/* An id may have been asked for more than once. */
+static void
+wanted_note(struct wanted *wanted, size_t count, struct view line)
+{
+    struct wanted key = {.id = line_id(line)};
+    struct wanted *found =
+        bsearch(&key, wanted, count, sizeof(key), wanted_by_id);
+
+    if (found == NULL)
+        return;
+    while (found > wanted && found[-1].id == key.id)
+        found--;
+    for (; found < wanted + count && found->id == key.id; found++)
+        found->line = line;
+}
+
+void
+client_lines_pick(struct view lines, struct view ids, struct buf *out)
+{
+    struct view line;
+    size_t count;
+
+    if (ids.len == 0) {
+        buf_append_view(out, lines);
+        return;
+    }
+    struct wanted *wanted = wanted_read(ids, &count);
+    qsort(wanted, count, sizeof(*wanted), wanted_by_id);
+    while (take_until(&lines, '\n', &line))
+        wanted_note(wanted, count, line);
+    qsort(wanted, count, sizeof(*wanted), wanted_by_place);
+    for (size_t i = 0; i < count; i++) {
+        if (wanted[i].line.data == NULL)
+            continue;
+        buf_append_view(out, wanted[i].line);
+        buf_append_char(out, '\n');
+    }
+    mem_free(wanted);
+}

@@ -1,0 +1,136 @@
+/*
+ * session/local.c - from a command to the function that answers it.
+ */
+#include "session/local.h"
+
+#include "resp/encode.h"
+#include "session/local_priv.h"
+
+/* Bytes of a client's word that an error repeats. */
+#define QUOTED_MAX 128
+
+bool
+local_arg_is(const struct local_call *call, uint32_t i, const char *word)
+{
+    return view_equal_nocase(local_arg(call, i), view_str(word));
+}
+
+bool
+local_integer(struct view text, int64_t *value)
+{
+    size_t sign = text.len > 0 && text.data[0] == '-' ? 1 : 0;
+    bool zero_first = text.len > sign && text.data[sign] == '0';
+
+    /* "0" may begin with a zero, "-0" and "07" may not. */
+    if (zero_first && text.len > 1)
+        return false;
+    return view_to_i64(text, value);
+}
+
+enum local_result
+local_ok(const struct local_call *call)
+{
+    encode_simple(call->out, "OK");
+    return LOCAL_REPLY;
+}
+
+enum local_result
+local_error(const struct local_call *call, const char *text)
+{
+    encode_error(call->out, view_str(text));
+    return LOCAL_REPLY;
+}
+
+enum local_result
+local_error_word(const struct local_call *call, const char *before,
+                 struct view word, const char *after)
+{
+    struct buf text = {0};
+
+    buf_append_str(&text, before);
+    buf_append(&text, word.data,
+               strnlen(word.data, MIN(word.len, (size_t)QUOTED_MAX)));
+    buf_append_str(&text, after);
+    encode_error(call->out, buf_view(&text));
+    buf_fini(&text);
+    return LOCAL_REPLY;
+}
+
+static const local_fn handlers[COMMAND_ID_COUNT] = {
+    [COMMAND_ID_ACL_WHOAMI] = local_whoami,
+    [COMMAND_ID_ASKING] = local_no_cluster,
+    [COMMAND_ID_AUTH] = local_auth,
+    [COMMAND_ID_CLIENT_CAPA] = local_client_capa,
+    [COMMAND_ID_CLIENT_GETNAME] = local_client_getname,
+    [COMMAND_ID_CLIENT_GETREDIR] = local_client_getredir,
+    [COMMAND_ID_CLIENT_ID] = local_client_id,
+    [COMMAND_ID_CLIENT_INFO] = local_client_info,
+    [COMMAND_ID_CLIENT_LIST] = local_client_list,
+    [COMMAND_ID_CLIENT_NO_EVICT] = local_client_on_off,
+    [COMMAND_ID_CLIENT_NO_TOUCH] = local_client_on_off,
+    [COMMAND_ID_CLIENT_REPLY] = local_client_reply,
+    [COMMAND_ID_CLIENT_SETINFO] = local_client_setinfo,
+    [COMMAND_ID_CLIENT_SETNAME] = local_client_setname,
+    [COMMAND_ID_CLIENT_TRACKINGINFO] = local_client_trackinginfo,
+    [COMMAND_ID_CLUSTER_COUNT_FAILURE_REPORTS] = local_no_cluster,
+    [COMMAND_ID_CLUSTER_INFO] = local_no_cluster,
+    [COMMAND_ID_CLUSTER_KEYSLOT] = local_no_cluster,
+    [COMMAND_ID_CLUSTER_LINKS] = local_no_cluster,
+    [COMMAND_ID_CLUSTER_MYID] = local_no_cluster,
+    [COMMAND_ID_CLUSTER_MYSHARDID] = local_no_cluster,
+    [COMMAND_ID_CLUSTER_NODES] = local_no_cluster,
+    [COMMAND_ID_CLUSTER_REPLICAS] = local_no_cluster,
+    [COMMAND_ID_CLUSTER_SHARDS] = local_no_cluster,
+    [COMMAND_ID_CLUSTER_SLAVES] = local_no_cluster,
+    [COMMAND_ID_CLUSTER_SLOTS] = local_no_cluster,
+    [COMMAND_ID_COMMAND] = local_command,
+    [COMMAND_ID_COMMAND_COUNT] = local_command,
+    [COMMAND_ID_COMMAND_DOCS] = local_command,
+    [COMMAND_ID_COMMAND_GETKEYS] = local_command,
+    [COMMAND_ID_COMMAND_GETKEYSANDFLAGS] = local_command,
+    [COMMAND_ID_COMMAND_HELP] = local_command,
+    [COMMAND_ID_COMMAND_INFO] = local_command,
+    [COMMAND_ID_COMMAND_LIST] = local_command,
+    [COMMAND_ID_CONFIG_GET] = local_config_get,
+    [COMMAND_ID_ECHO] = local_echo,
+    [COMMAND_ID_HELLO] = local_hello,
+    [COMMAND_ID_INFO] = local_info,
+    [COMMAND_ID_LOLWUT] = local_lolwut,
+    [COMMAND_ID_PING] = local_ping,
+    [COMMAND_ID_QUIT] = local_quit,
+    [COMMAND_ID_READONLY] = local_no_cluster,
+    [COMMAND_ID_READWRITE] = local_no_cluster,
+    [COMMAND_ID_RESET] = local_reset,
+    [COMMAND_ID_ROLE] = local_role,
+    [COMMAND_ID_SELECT] = local_select,
+    [COMMAND_ID_TIME] = local_time,
+};
+
+bool
+local_is_barrier(const struct command *command)
+{
+    return command->id == COMMAND_ID_SELECT ||
+        command->id == COMMAND_ID_AUTH || command->id == COMMAND_ID_HELLO ||
+        command->id == COMMAND_ID_RESET ||
+        command->id == COMMAND_ID_CLIENT_REPLY;
+}
+
+enum local_result
+local_answer(struct session *session, const struct command *command,
+             const struct command_args *args, struct buf *out,
+             struct question *question)
+{
+    struct local_call call = {session, command, args, out, question};
+    local_fn handler = handlers[command->id];
+    size_t start = out->len;
+
+    if (handler == NULL)
+        return LOCAL_REFUSE;
+    enum local_result result = handler(&call);
+    /* Looked at afterwards, as servers do: CLIENT REPLY ON and RESET are
+     * answered, since they end the silence. */
+    if (!session->reply_off || result == LOCAL_REFUSE)
+        return result;
+    out->len = start;
+    return result == LOCAL_CLOSE ? LOCAL_CLOSE : LOCAL_NO_REPLY;
+}

@@ -1,0 +1,266 @@
+/*
+ * session/local_client.c - CLIENT: what the proxy knows of its clients.
+ *
+ * None of this reaches a server, whose connections many clients share.
+ */
+#include "base/mem.h"
+#include "resp/encode.h"
+#include "session/local_priv.h"
+
+#define NAME_ERROR \
+    "ERR Client names cannot contain spaces, newlines or special characters."
+
+/* --- names --------------------------------------------------------------- */
+
+void
+client_info_free(struct client_info **infop)
+{
+    struct client_info *info = *infop;
+
+    *infop = NULL;
+    if (info == NULL)
+        return;
+    mem_free(info->name);
+    mem_free(info->lib_name);
+    mem_free(info->lib_ver);
+    mem_free(info);
+}
+
+static struct client_info *
+client_info_of(struct session *session)
+{
+    if (session->info == NULL)
+        session->info = MEM_NEW(struct client_info);
+    return session->info;
+}
+
+/* An empty value means that there is none. */
+static void
+client_text_set(char **textp, struct view value)
+{
+    mem_free(*textp);
+    *textp = value.len == 0 ? NULL : mem_view_dup(value);
+}
+
+/* They stand between spaces in a line of CLIENT LIST. */
+static bool
+text_is_printable(struct view text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] < '!' || text.data[i] > '~')
+            return false;
+    }
+    return true;
+}
+
+const char *
+client_name_error(struct view name)
+{
+    if (name.len > CLIENT_TEXT_MAX)
+        return "ERR Client names cannot be longer than 1024 bytes.";
+    return text_is_printable(name) ? NULL : NAME_ERROR;
+}
+
+void
+client_set_name(struct session *session, struct view name)
+{
+    if (name.len > 0 || session->info != NULL)
+        client_text_set(&client_info_of(session)->name, name);
+}
+
+enum local_result
+local_client_setname(const struct local_call *call)
+{
+    struct view name = local_arg(call, 2);
+    const char *error = client_name_error(name);
+
+    if (error != NULL)
+        return local_error(call, error);
+    client_set_name(call->session, name);
+    return local_ok(call);
+}
+
+enum local_result
+local_client_getname(const struct local_call *call)
+{
+    const struct client_info *info = call->session->info;
+
+    if (info == NULL || info->name == NULL)
+        encode_null(call->out, call->session->resp);
+    else
+        encode_bulk_str(call->out, info->name);
+    return LOCAL_REPLY;
+}
+
+enum local_result
+local_client_setinfo(const struct local_call *call)
+{
+    struct view option = local_arg(call, 2);
+    struct view value = local_arg(call, 3);
+    bool is_name = local_arg_is(call, 2, "lib-name");
+
+    if (!is_name && !local_arg_is(call, 2, "lib-ver"))
+        return local_error_word(call, "ERR Unrecognized option '", option,
+                                "'");
+    if (value.len > CLIENT_TEXT_MAX)
+        return local_error_word(call, "ERR ", option,
+                                " cannot be longer than 1024 bytes.");
+    if (!text_is_printable(value))
+        return local_error_word(call, "ERR ", option,
+                                " cannot contain spaces, newlines or special "
+                                "characters.");
+    struct client_info *info = client_info_of(call->session);
+    client_text_set(is_name ? &info->lib_name : &info->lib_ver, value);
+    return local_ok(call);
+}
+
+/* --- who is here --------------------------------------------------------- */
+
+enum local_result
+local_client_id(const struct local_call *call)
+{
+    encode_integer(call->out, (int64_t)call->session->id);
+    return LOCAL_REPLY;
+}
+
+enum local_result
+local_client_info(const struct local_call *call)
+{
+    struct buf line = {0};
+
+    call->session->last_command = call->command;
+    session_describe(call->session, &line);
+    encode_verbatim(call->out, call->session->resp, buf_view(&line));
+    buf_fini(&line);
+    return LOCAL_REPLY;
+}
+
+static enum local_result
+client_list_ask(const struct local_call *call, struct view ids)
+{
+    call->question->kind = QUESTION_CLIENT_LIST;
+    call->question->text = ids;
+    return LOCAL_ASK;
+}
+
+static enum local_result
+client_list_nobody(const struct local_call *call)
+{
+    encode_verbatim(call->out, call->session->resp, VIEW(""));
+    return LOCAL_REPLY;
+}
+
+/* Replicas and a primary have no business here: everybody is normal. */
+static enum local_result
+client_list_by_type(const struct local_call *call)
+{
+    static const char *const others[] = {"master", "slave", "replica",
+                                         "pubsub"};
+
+    if (local_arg_is(call, 3, "normal"))
+        return client_list_ask(call, VIEW(""));
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        if (local_arg_is(call, 3, others[i]))
+            return client_list_nobody(call);
+    }
+    return local_error_word(call, "ERR Unknown client type '",
+                            local_arg(call, 3), "'");
+}
+
+static enum local_result
+client_list_by_id(const struct local_call *call)
+{
+    size_t start = call->out->len;
+    int64_t id;
+
+    if (call->args->argc - 3 > CLIENT_IDS_MAX)
+        return local_error(call, "ERR CLIENT LIST takes at most 1024 ids "
+                                 "through this proxy");
+    for (uint32_t i = 3; i < call->args->argc; i++) {
+        if (!local_integer(local_arg(call, i), &id)) {
+            call->out->len = start;
+            return local_error(call, "ERR Invalid client ID");
+        }
+        if (id > 0)
+            buf_printf(call->out, "%s%lld", call->out->len > start ? " " : "",
+                       (long long)id);
+    }
+    size_t len = call->out->len - start;
+    if (len == 0)
+        return client_list_nobody(call);
+    return client_list_ask(call, view_of(call->out->data + start, len));
+}
+
+enum local_result
+local_client_list(const struct local_call *call)
+{
+    uint32_t argc = call->args->argc;
+
+    if (argc == 2)
+        return client_list_ask(call, VIEW(""));
+    if (argc == 4 && local_arg_is(call, 2, "TYPE"))
+        return client_list_by_type(call);
+    if (argc > 3 && local_arg_is(call, 2, "ID"))
+        return client_list_by_id(call);
+    return local_error(call, LOCAL_SYNTAX_ERROR);
+}
+
+/* --- how it is served ---------------------------------------------------- */
+
+enum local_result
+local_client_reply(const struct local_call *call)
+{
+    struct session *session = call->session;
+
+    if (local_arg_is(call, 2, "ON")) {
+        session->reply_off = false;
+        return local_ok(call);
+    }
+    if (local_arg_is(call, 2, "OFF")) {
+        session->reply_off = true;
+        return LOCAL_NO_REPLY;
+    }
+    if (local_arg_is(call, 2, "SKIP"))
+        return session->reply_off ? LOCAL_NO_REPLY : LOCAL_REFUSE;
+    return local_error(call, LOCAL_SYNTAX_ERROR);
+}
+
+/* NO-EVICT and NO-TOUCH, which would concern a connection to a server: there
+ * is nothing to do, and no client notices. */
+enum local_result
+local_client_on_off(const struct local_call *call)
+{
+    if (!local_arg_is(call, 2, "ON") && !local_arg_is(call, 2, "OFF"))
+        return local_error(call, LOCAL_SYNTAX_ERROR);
+    return local_ok(call);
+}
+
+/* Servers ignore capabilities that they do not know. */
+enum local_result
+local_client_capa(const struct local_call *call)
+{
+    return local_ok(call);
+}
+
+enum local_result
+local_client_getredir(const struct local_call *call)
+{
+    encode_integer(call->out, -1);
+    return LOCAL_REPLY;
+}
+
+enum local_result
+local_client_trackinginfo(const struct local_call *call)
+{
+    int resp = call->session->resp;
+
+    encode_map(call->out, resp, 3);
+    encode_bulk_str(call->out, "flags");
+    encode_set(call->out, resp, 1);
+    encode_bulk_str(call->out, "off");
+    encode_bulk_str(call->out, "redirect");
+    encode_integer(call->out, -1);
+    encode_bulk_str(call->out, "prefixes");
+    encode_array(call->out, 0);
+    return LOCAL_REPLY;
+}
