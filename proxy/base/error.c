@@ -23,7 +23,7 @@ error_set(struct error *error, const char *fmt, ...)
 void
 assert_failed(const char *file, int line, const char *cond)
 {
-    void *frames[64];
+    void *frames[64] = {0};
 
     fprintf(stderr, "pointsman: bug: %s:%d: assertion failed: %s\n", file,
             line, cond);
