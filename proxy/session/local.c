@@ -109,9 +109,8 @@ static const local_fn handlers[COMMAND_ID_COUNT] = {
 bool
 local_is_barrier(const struct command *command)
 {
-    return command->id == COMMAND_ID_SELECT ||
-        command->id == COMMAND_ID_AUTH || command->id == COMMAND_ID_HELLO ||
-        command->id == COMMAND_ID_RESET ||
+    return command->id == COMMAND_ID_SELECT || command->id == COMMAND_ID_AUTH ||
+        command->id == COMMAND_ID_HELLO || command->id == COMMAND_ID_RESET ||
         command->id == COMMAND_ID_CLIENT_REPLY;
 }
 

@@ -10,12 +10,6 @@
 
 #include "session/session.h"
 
-/* The server that clients are told they speak to, since they choose features
- * by it: the oldest that the proxy stands in front of, so that no client is
- * led to expect what its servers lack.  The words of our errors are its too. */
-#define LOCAL_SERVER_NAME "redis"
-#define LOCAL_SERVER_VERSION "7.0.15"
-
 enum local_result {
     LOCAL_REPLY,    /* `out` holds the reply */
     LOCAL_NO_REPLY, /* none is due (CLIENT REPLY OFF) */
@@ -41,8 +35,7 @@ bool local_is_barrier(const struct command *command) MUST_CHECK;
  */
 enum local_result local_answer(struct session *session,
                                const struct command *command,
-                               const struct command_args *args,
-                               struct buf *out,
+                               const struct command_args *args, struct buf *out,
                                struct question *question) MUST_CHECK;
 
 /* Names that a client gave; NULL is fine. */

@@ -9,7 +9,7 @@
 #include "resp/encode.h"
 #include "session/local_priv.h"
 
-#define NO_PASSWORD_SET                                                  \
+#define NO_PASSWORD_SET                                                   \
     "ERR AUTH <password> called without any password configured for the " \
     "default user. Are you sure your configuration is correct?"
 
@@ -21,8 +21,8 @@ secret_equal(struct view given, const char *secret)
     unsigned differ = given.len != len;
 
     for (size_t i = 0; i < given.len; i++)
-        differ |= (unsigned char)given.data[i] ^
-            (unsigned char)secret[i % (len + 1)];
+        differ |=
+            (unsigned char)given.data[i] ^ (unsigned char)secret[i % (len + 1)];
     return differ == 0;
 }
 

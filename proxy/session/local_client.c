@@ -100,8 +100,7 @@ local_client_setinfo(const struct local_call *call)
     bool is_name = local_arg_is(call, 2, "lib-name");
 
     if (!is_name && !local_arg_is(call, 2, "lib-ver"))
-        return local_error_word(call, "ERR Unrecognized option '", option,
-                                "'");
+        return local_error_word(call, "ERR Unrecognized option '", option, "'");
     if (value.len > CLIENT_TEXT_MAX)
         return local_error_word(call, "ERR ", option,
                                 " cannot be longer than 1024 bytes.");
@@ -128,7 +127,6 @@ local_client_info(const struct local_call *call)
 {
     struct buf line = {0};
 
-    call->session->last_command = call->command;
     session_describe(call->session, &line);
     encode_verbatim(call->out, call->session->resp, buf_view(&line));
     buf_fini(&line);
@@ -174,8 +172,9 @@ client_list_by_id(const struct local_call *call)
     int64_t id;
 
     if (call->args->argc - 3 > CLIENT_IDS_MAX)
-        return local_error(call, "ERR CLIENT LIST takes at most 1024 ids "
-                                 "through this proxy");
+        return local_error(call,
+                           "ERR CLIENT LIST takes at most 1024 ids "
+                           "through this proxy");
     for (uint32_t i = 3; i < call->args->argc; i++) {
         if (!local_integer(local_arg(call, i), &id)) {
             call->out->len = start;

@@ -119,8 +119,8 @@ config_find(struct view word, struct config_found found[ARRAY_LEN(rows)])
 }
 
 static void
-config_encode(const struct config_found *found,
-              const struct session_pool *pool, struct buf *out)
+config_encode(const struct config_found *found, const struct session_pool *pool,
+              struct buf *out)
 {
     struct buf value = {0};
 

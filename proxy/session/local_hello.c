@@ -5,6 +5,7 @@
  * to right, then the password, then whether the client is authenticated.  What
  * was asked for takes effect only when nothing is wrong.
  */
+#include "base/version.h"
 #include "resp/encode.h"
 #include "session/local_priv.h"
 
@@ -29,8 +30,9 @@ hello_read_version(const struct local_call *call, struct hello *hello)
     if (call->args->argc < 2)
         return true;
     if (!local_integer(local_arg(call, 1), &hello->version)) {
-        local_error(call, "ERR Protocol version is not an integer or out of "
-                          "range");
+        local_error(call,
+                    "ERR Protocol version is not an integer or out of "
+                    "range");
         return false;
     }
     if (hello->version < 2 || hello->version > 3) {
@@ -114,9 +116,9 @@ hello_encode(const struct session *session, struct buf *out)
 {
     encode_map(out, session->resp, 7);
     encode_bulk_str(out, "server");
-    encode_bulk_str(out, LOCAL_SERVER_NAME);
+    encode_bulk_str(out, "redis");
     encode_bulk_str(out, "version");
-    encode_bulk_str(out, LOCAL_SERVER_VERSION);
+    encode_bulk_str(out, SERVER_VERSION);
     encode_bulk_str(out, "proto");
     encode_integer(out, session->resp);
     encode_bulk_str(out, "id");

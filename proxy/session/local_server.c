@@ -4,6 +4,7 @@
  */
 #include <time.h>
 
+#include "base/version.h"
 #include "command/describe.h"
 #include "command/refuse.h"
 #include "resp/encode.h"
@@ -67,7 +68,7 @@ local_lolwut(const struct local_call *call)
         !local_integer(local_arg(call, 2), &version))
         return local_error(call, LOCAL_NOT_AN_INTEGER);
     encode_verbatim(call->out, call->session->resp,
-                    VIEW("Redis ver. " LOCAL_SERVER_VERSION "\n"));
+                    VIEW("Redis ver. " SERVER_VERSION "\n"));
     return LOCAL_REPLY;
 }
 
