@@ -1,6 +1,7 @@
 """Fixtures of the integration tests; what they are made of is in harness.py."""
 
 import os
+import signal
 
 import pytest
 
@@ -16,6 +17,8 @@ MARKERS = {
 def pytest_configure(config):
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
+    # An end by SIGTERM clears up as Ctrl-C does.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config, items):
