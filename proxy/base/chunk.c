@@ -124,20 +124,30 @@ chunk_pool_input(struct chunk_pool *pool, uint32_t room)
     return shared_chunk(pool, &pool->input, room);
 }
 
+void
+chunk_pool_settle(struct chunk_pool *pool)
+{
+    if (pool->output != NULL && !pool->output->standard)
+        chunk_unref(&pool->output);
+}
+
+struct chunk *
+chunk_pool_reserve(struct chunk_pool *pool, size_t len)
+{
+    if (len <= CHUNK_CAP / 2)
+        return shared_chunk(pool, &pool->output, (uint32_t)len);
+    /* Its one ref is handed to the output slot, so that it is borrowed in the
+     * same way; it will be full and is replaced by the next. */
+    chunk_unref(&pool->output);
+    return pool->output = chunk_new_exact(pool, len);
+}
+
 struct chunk *
 chunk_pool_write(struct chunk_pool *pool, const void *data, size_t len,
                  uint32_t *off)
 {
-    struct chunk *chunk;
+    struct chunk *chunk = chunk_pool_reserve(pool, len);
 
-    if (len <= CHUNK_CAP / 2) {
-        chunk = shared_chunk(pool, &pool->output, (uint32_t)len);
-    } else {
-        /* Its one ref is handed to the output slot, so that it is borrowed
-         * in the same way; it is full and will be replaced by the next. */
-        chunk_unref(&pool->output);
-        chunk = pool->output = chunk_new_exact(pool, len);
-    }
     *off = chunk->fill;
     memcpy(chunk->data + chunk->fill, data, len);
     chunk->fill += (uint32_t)len;

@@ -98,6 +98,16 @@ chunk_cost(const struct chunk *chunk)
  */
 struct chunk *chunk_pool_input(struct chunk_pool *pool, uint32_t room);
 
+/* At the end of a turn: let go of an output chunk that was made for one large
+ * piece. */
+void chunk_pool_settle(struct chunk_pool *pool);
+
+/*
+ * Room for `len` bytes behind fill in the pool's output chunk, or in a chunk of
+ * their own when they are many.  Borrowed; the caller writes and advances fill.
+ */
+struct chunk *chunk_pool_reserve(struct chunk_pool *pool, size_t len);
+
 /*
  * Copy bytes into the pool's output chunk, or into a chunk of their own when
  * they are many.  Returns the chunk, borrowed, and sets *off.

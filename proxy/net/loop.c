@@ -46,6 +46,7 @@ on_turn_end(struct ev_loop *ev, ev_prepare *watcher, int revents)
         loop->hooks[i].fn(loop->hooks[i].arg);
     write_dirty(loop);
     empty_graves(loop);
+    chunk_pool_settle(&loop->chunks);
 }
 
 struct loop *

@@ -68,9 +68,10 @@ update_interest(struct stream *stream)
 static void
 stream_end(struct stream *stream, enum stream_end end, int err)
 {
-    if (stream->ended)
+    if (stream->broken || (stream->ended && end == STREAM_EOF))
         return;
     stream->ended = true;
+    stream->broken = end != STREAM_EOF;
     stream->err = err;
     stream->blocked = false;
     update_interest(stream);
@@ -243,7 +244,8 @@ stream_flush(struct stream *stream)
     bool was_blocked = stream->blocked;
     size_t budget = FLUSH_MAX;
 
-    if (!stream->is_open || stream->connecting || stream->blocked)
+    if (!stream->is_open || stream->connecting || stream->blocked ||
+        stream->broken)
         return;
     while (stream->is_open && !chain_is_empty(&stream->out)) {
         size_t before = stream->out.bytes;

@@ -16,9 +16,10 @@
  * Small pieces left over are moved out of the shared input chunk, so an idle or
  * slow peer pins little (at most STREAM_SMALL bytes, or a chunk of its own).
  *
- * on_end is called once: the peer has closed its side or the connection is
- * broken.  The stream reads no more then; the owner still calls
- * stream_close(), in the callback or later.  No callback comes after that.
+ * on_end says that the peer has closed its side (STREAM_EOF: nothing more comes
+ * in, output may still leave) or that the connection is broken, in which case
+ * it is the last callback.  A break may follow an EOF.  The owner still calls
+ * stream_close(), in the callback or later.
  *
  * TLS will stand behind the same header: the two functions that touch the
  * socket, read_some() and write_some(), are the only ones to change.
@@ -72,7 +73,8 @@ struct stream {
     bool connecting;
     bool reading;    /* the owner wants input */
     bool blocked;    /* the socket takes no more for now */
-    bool ended;      /* on_end has been called */
+    bool ended;      /* on_end has been called: no more input */
+    bool broken;     /* no more output either */
     bool reads_large; /* the last read filled its buffer */
 };
 

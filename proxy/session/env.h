@@ -49,8 +49,11 @@ struct session_pool {
     struct session_stats *stats;
     struct request_list deadlines; /* unanswered, the oldest first */
     struct session_list sessions;
+    struct session_list pausing; /* make a lane wait for them */
     unsigned session_count;
-    struct timer tick; /* deadlines, idle and stalled clients */
+    unsigned upload_count;       /* sessions in the middle of an upload */
+    struct timer deadline;       /* of the oldest unanswered request */
+    struct timer tick;           /* idle and stalled clients */
 };
 
 struct session_env {

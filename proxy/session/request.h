@@ -21,6 +21,8 @@
 struct session;
 struct split_job;
 
+extern const struct call_ops request_call_ops;
+
 struct request {
     TAILQ_ENTRY(request) link;          /* of the session's queue */
     TAILQ_ENTRY(request) deadline_link; /* of the pool's unanswered */
@@ -44,34 +46,72 @@ struct request {
     struct chain reply;      /* kept until its turn */
     struct lane *paused;     /* the lane that waits for our turn, or NULL */
     struct split_job *job;   /* a split command's parts, or NULL */
+    uint8_t tries;           /* times it was sent again */
     struct request *next_free;
 };
 
-/* The session's next request: read the command's name and act on it.  `data`
- * stands in `chunk`; the scanner has its words. */
-void request_accept(struct session *session, struct chunk *chunk,
-                    uint32_t off, const struct request_scan *scan);
+/* The session's next request: read the command's name and act on it.  It
+ * stands at `off` in `chunk`; the scanner has its words.  False: not now, as it
+ * must wait until everything before it is answered; offer it again then. */
+bool request_accept(struct session *session, struct chunk *chunk,
+                    uint32_t off, const struct request_scan *scan) MUST_CHECK;
 
-/* Answer with bytes, in turn, without a request object if nothing waits. */
+/* Look the command up; NULL after having answered with the reason for which it
+ * is not accepted (unknown, arity, authentication, policy). */
+const struct command *request_command(struct session *session,
+                                      const struct command_args *args);
+
+/* Answer with bytes, in turn, without a request object if nothing waits; even
+ * after CLIENT REPLY OFF. */
 void request_answer_now(struct session *session,
                         const struct command *command, struct view reply);
 
 /* Move what is ready from the queue's head to the output. */
 void session_pump(struct session *session);
 
+/* Give it to a lane of its shard.  call.body is set. */
+void request_submit(struct request *request);
+
+/* All of the reply is here: answer when its turn comes. */
+void request_done(struct request *request);
+
 /* Its session has gone. */
 void request_orphan(struct request *request);
 
-/* Deadlines that have passed: answer them with an error. */
-void request_expire_all(struct session_pool *pool, uint64_t now_us);
+/* Its time begins to run. */
+void request_start_deadline(struct request *request);
+
+/* Timer of pool->deadline: answer what is too old with an error. */
+void request_on_deadline(struct timer *timer, void *arg);
+
+/* Keep a piece of an answer until its turn; charged to the session.  False:
+ * that closed the session. */
+bool request_hold(struct request *request, struct chain *reply,
+                  const struct reply_piece *piece) MUST_CHECK;
+
+/* Charge kept bytes to the session (if it is still there), and take them off. */
+void request_charge(struct request *request, size_t bytes);
+void request_discharge(struct request *request, size_t bytes);
+
+/* At the end of a turn: what is still kept moves out of large chunks. */
+void request_compact_held(struct session_env *env);
 
 /* An empty request object of this session, in its queue, refs 1. */
 struct request *request_new(struct session *session,
                             const struct command *command);
 void request_unref(struct request **requestp);
 
+/* The sentences about a shard, for requests and parts: without '-' and CRLF. */
+struct view request_text_unreachable(const struct request *request,
+                                     uint32_t shard);
+struct view request_text_lost(const struct request *request, uint32_t shard,
+                              bool sent);
+struct view request_text_late(const struct request *request, uint32_t shard,
+                              bool sent);
+
 /* Finish with an error line (code and text, without '-' and CRLF). */
-void request_fail(struct request *request, const char *fmt, ...)
+void request_fail(struct request *request, struct view text);
+void request_fail_fmt(struct request *request, const char *fmt, ...)
     PRINTF_LIKE(2, 3);
 
 #endif

@@ -37,14 +37,15 @@ struct client_info {
     char *lib_ver;
 };
 
+struct private_lane;
 struct upload;
-struct session_lease;
 
 struct session {
     struct stream stream;
     struct session_pool *pool;
     TAILQ_ENTRY(session) link;        /* of the pool's sessions */
     TAILQ_ENTRY(session) resume_link; /* of env->resume */
+    TAILQ_ENTRY(session) pausing_link; /* of pool->pausing */
     struct request_list queue;        /* oldest first */
     uint64_t id;
     uint64_t created_us;
@@ -66,8 +67,8 @@ struct session {
     uint8_t light_replies;  /* in a row, while heavy */
     struct request_scan *scan;    /* in the middle of a request */
     struct upload *upload;        /* in the middle of a large one */
-    struct session_lease *leases; /* private lanes, while heavy */
-    struct request *pausing;      /* whose reply its lane does not read */
+    struct private_lane *private; /* at most one, leased for one request */
+    struct request *pausing;      /* its lane waits for us to take output */
     struct client_info *info;
     const struct command *last_command; /* for CLIENT LIST */
     struct grave grave;
@@ -84,6 +85,24 @@ void session_drain(struct session *session, enum close_reason why);
 
 /* Look at the session again when this turn ends: its window may have room. */
 void session_resume_later(struct session *session);
+
+/* Take what stands in the input, as far as the window allows. */
+void session_process(struct session *session);
+/* The same for a session taken from env->resume. */
+void session_resume(struct session *session);
+
+/* The lane of this request has more than the client takes: stop reading it. */
+void session_pause_lane(struct session *session, struct request *request);
+void session_resume_lane(struct session *session);
+
+/* Account for an answer that has been put into the output. */
+void session_note_reply(struct session *session, uint64_t bytes);
+
+/* Answers kept for the client have passed its limit, or not. */
+bool session_is_over_limit(const struct session *session);
+
+/* Give a scanner that was in the middle of a request back. */
+void session_drop_scan(struct session *session);
 
 /* One line of CLIENT LIST, with LF. */
 void session_describe(const struct session *session, struct buf *out);

@@ -52,7 +52,7 @@ struct call {
     TAILQ_ENTRY(call) link;
     const struct call_ops *ops;
     struct lane *lane;
-    struct extent body; /* the request's bytes, one ref held while not idle */
+    struct extent body; /* the request's bytes; the ref is the maker's */
     uint64_t start;     /* lane position of its first byte, once sent */
     uint64_t body_size; /* bytes pushed, fed ones included */
     enum call_state state;

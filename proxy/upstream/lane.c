@@ -47,7 +47,6 @@ call_set_idle(struct call *call)
     call->state = CALL_IDLE;
     call->body_open = false;
     call->lane = NULL;
-    chunk_unref(&call->body.chunk);
 }
 
 static void

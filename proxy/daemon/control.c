@@ -1,0 +1,447 @@
+/*
+ * daemon/control.c - the thread that knows about all others.
+ */
+#include "daemon/control.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#ifdef HAVE_SYSTEMD
+#include <systemd/sd-daemon.h>
+#endif
+
+#include "admin/admin.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "daemon/door.h"
+#include "daemon/gather.h"
+#include "daemon/worker.h"
+
+enum control_state {
+    CONTROL_RUNNING,  /* accepting and serving */
+    CONTROL_DRAINING, /* no new connections; requests in flight are finished */
+    CONTROL_STOPPED   /* the loop is to end */
+};
+
+struct control {
+    enum control_state state;
+    struct loop *loop;
+    struct mailbox mailbox; /* to control */
+    struct snapshot *snapshot;
+    struct worker **workers;
+    unsigned worker_count;
+    unsigned drained; /* workers without a session left */
+    struct door *door;
+    struct admin_source source;
+    struct admin *admin;
+    struct gather_list gathers;
+    uint64_t next_gather_id;
+    struct timer shutdown;
+    struct signal_watch signals[4];
+};
+
+/* --- questions --------------------------------------------------------------- */
+
+static void
+answer(struct control *control, const struct gather *gather)
+{
+    struct message message = {
+        .kind = MESSAGE_ANSWER,
+        .pool = gather->pool,
+        .session_id = gather->session_id,
+        .id = gather->request_id,
+        .text = mem_view_dup(buf_view(&gather->text)),
+        .text_len = gather->text.len,
+    };
+
+    if (!mailbox_post(&control->workers[gather->worker]->mailbox, &message))
+        log_warn("answer dropped, worker is busy", "worker=%u",
+                 gather->worker);
+}
+
+static void
+gather_end(struct control *control, struct gather *gather)
+{
+    TAILQ_REMOVE(&control->gathers, gather, link);
+    timer_stop(&gather->deadline);
+    buf_fini(&gather->text);
+    buf_fini(&gather->ids);
+    mem_free(gather);
+}
+
+static void
+gather_finish(struct control *control, struct gather *gather)
+{
+    gather_keep_ids(&gather->text, buf_view(&gather->ids));
+    answer(control, gather);
+    gather_end(control, gather);
+}
+
+static void
+on_gather_deadline(struct timer *timer, void *arg)
+{
+    struct gather *gather = arg;
+
+    (void)timer;
+    log_warn("workers left out of an answer", "count=%u", gather->left);
+    gather_finish(gather->owner, gather);
+}
+
+static struct gather *
+gather_new(struct control *control, const struct message *question)
+{
+    struct gather *gather = MEM_NEW(struct gather);
+
+    gather->id = ++control->next_gather_id;
+    gather->worker = question->worker;
+    gather->pool = question->pool;
+    gather->session_id = question->session_id;
+    gather->request_id = question->id;
+    gather->owner = control;
+    buf_append(&gather->ids, question->text, question->text_len);
+    TAILQ_INSERT_TAIL(&control->gathers, gather, link);
+    timer_init(&gather->deadline, control->loop, on_gather_deadline, gather);
+    return gather;
+}
+
+static void
+ask_workers(struct control *control, struct gather *gather)
+{
+    struct message message = {
+        .kind = MESSAGE_LIST,
+        .pool = gather->pool,
+        .id = gather->id,
+    };
+
+    for (unsigned i = 0; i < control->worker_count; i++)
+        gather->left +=
+            mailbox_post(&control->workers[i]->mailbox, &message);
+    if (gather->left == 0)
+        gather_finish(control, gather);
+    else
+        timer_start(&gather->deadline,
+                    control->snapshot->settings->gather_timeout_ms);
+}
+
+static void
+take_question(struct control *control, const struct message *question)
+{
+    struct gather *gather = gather_new(control, question);
+
+    switch ((enum question_kind)question->question_kind) {
+    case QUESTION_INFO:
+        admin_render_info(&control->source, gather->pool,
+                          buf_view(&gather->ids), &gather->text);
+        answer(control, gather);
+        gather_end(control, gather);
+        break;
+    case QUESTION_CLIENT_LIST:
+        ask_workers(control, gather);
+        break;
+    }
+}
+
+static void
+take_listed(struct control *control, const struct message *listed)
+{
+    struct gather *gather;
+
+    TAILQ_FOREACH(gather, &control->gathers, link)
+    {
+        if (gather->id == listed->id)
+            break;
+    }
+    if (gather == NULL)
+        return; /* too late */
+    buf_append(&gather->text, listed->text, listed->text_len);
+    if (--gather->left == 0)
+        gather_finish(control, gather);
+}
+
+/* --- the end ------------------------------------------------------------------- */
+
+static void
+control_stop(struct control *control)
+{
+    if (control->state == CONTROL_STOPPED)
+        return;
+    control->state = CONTROL_STOPPED;
+    loop_stop(control->loop);
+}
+
+static void
+take_drained(struct control *control)
+{
+    if (control->state == CONTROL_DRAINING &&
+        ++control->drained == control->worker_count)
+        control_stop(control);
+}
+
+static void
+on_shutdown_timeout(struct timer *timer, void *arg)
+{
+    struct control *control = arg;
+
+    (void)timer;
+    log_warn("closing connections that still wait for answers",
+             "busy_workers=%u", control->worker_count - control->drained);
+    control_stop(control);
+}
+
+static void
+control_drain(struct control *control)
+{
+    struct message message = {.kind = MESSAGE_DRAIN};
+
+    if (control->state != CONTROL_RUNNING)
+        return;
+    control->state = CONTROL_DRAINING;
+    door_close(control->door);
+    timer_start(&control->shutdown,
+                control->snapshot->settings->shutdown_timeout_ms);
+    for (unsigned i = 0; i < control->worker_count; i++)
+        (void)!mailbox_post(&control->workers[i]->mailbox, &message);
+}
+
+static void
+reopen_log(const struct control *control)
+{
+    struct error error;
+
+    if (log_open(control->snapshot->settings->log_file, &error) < 0)
+        log_error("cannot reopen the log", "error=\"%s\"", error.text);
+    else
+        log_info("log reopened", "pid=%ld", (long)getpid());
+}
+
+static void
+on_signal(struct signal_watch *watch, int signal, void *arg)
+{
+    struct control *control = arg;
+
+    (void)watch;
+    switch (signal) {
+    case SIGTERM:
+        log_info("draining", "signal=TERM");
+        control_drain(control);
+        break;
+    case SIGINT:
+        log_info("stopping", "signal=INT");
+        control_stop(control);
+        break;
+    case SIGUSR1:
+        reopen_log(control);
+        break;
+    case SIGHUP:
+        log_warn("this version cannot reload: restart it to change settings",
+                 "signal=HUP");
+        break;
+    }
+}
+
+/* --- messages -------------------------------------------------------------------- */
+
+static void
+on_message(void *arg, struct message *message)
+{
+    struct control *control = arg;
+
+    switch (message->kind) {
+    case MESSAGE_QUESTION:
+        take_question(control, message);
+        break;
+    case MESSAGE_LISTED:
+        take_listed(control, message);
+        break;
+    case MESSAGE_DRAINED:
+        take_drained(control);
+        break;
+    case MESSAGE_CLIENT:
+    case MESSAGE_LIST:
+    case MESSAGE_ANSWER:
+    case MESSAGE_DRAIN:
+    case MESSAGE_STOP:
+        ASSERT(!"a message for a worker");
+    }
+}
+
+/* --- what admin asks --------------------------------------------------------------- */
+
+static bool
+is_ready(void *arg)
+{
+    struct control *control = arg;
+
+    return control->state == CONTROL_RUNNING;
+}
+
+static bool
+pool_is_ready(void *arg, size_t pool)
+{
+    (void)pool;
+    return is_ready(arg);
+}
+
+static const char *
+pool_address(void *arg, size_t pool)
+{
+    struct control *control = arg;
+
+    return door_address(control->door, pool);
+}
+
+static void
+fill_source(struct control *control)
+{
+    struct admin_source *source = &control->source;
+    unsigned count = control->worker_count;
+
+    source->snapshot = control->snapshot;
+    source->workers = count;
+    source->session_stats = mem_array(count, sizeof(void *));
+    source->server_stats = mem_array(count, sizeof(void *));
+    source->worker_stats = mem_array(count, sizeof(void *));
+    for (unsigned i = 0; i < count; i++) {
+        source->session_stats[i] = control->workers[i]->session_stats;
+        source->server_stats[i] = control->workers[i]->server_stats;
+        source->worker_stats[i] = &control->workers[i]->stats;
+    }
+    source->is_ready = is_ready;
+    source->pool_is_ready = pool_is_ready;
+    source->pool_address = pool_address;
+    source->arg = control;
+    admin_source_stamp(source);
+}
+
+/* --- life --------------------------------------------------------------------------- */
+
+static void
+watch_signals(struct control *control)
+{
+    static const int wanted[] = {SIGTERM, SIGINT, SIGUSR1, SIGHUP};
+
+    signal(SIGPIPE, SIG_IGN);
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
+        signal_watch_start(&control->signals[i], control->loop, wanted[i],
+                           on_signal, control);
+}
+
+static void
+make_workers(struct control *control)
+{
+    unsigned count = control->snapshot->settings->workers;
+
+    control->worker_count = count;
+    control->workers = mem_array(count, sizeof(struct worker *));
+    for (unsigned i = 0; i < count; i++)
+        control->workers[i] =
+            worker_new(i, count, control->snapshot, &control->mailbox);
+}
+
+static int
+open_ports(struct control *control, struct error *error)
+{
+    const struct settings *settings = control->snapshot->settings;
+
+    control->door = door_new(control->loop, control->snapshot,
+                             control->workers, control->worker_count, error);
+    if (control->door == NULL)
+        return -1;
+    if (!settings->has_stats)
+        return 0;
+    control->admin = admin_new(control->loop, &control->source,
+                               &settings->stats, error);
+    if (control->admin == NULL)
+        return -1;
+    log_info("stats listening", "addr=%s", admin_address(control->admin));
+    return 0;
+}
+
+struct control *
+control_new(struct snapshot *snapshot, struct error *error)
+{
+    struct control *control = MEM_NEW(struct control);
+
+    control->loop = loop_new();
+    control->snapshot = snapshot_ref(snapshot);
+    TAILQ_INIT(&control->gathers);
+    timer_init(&control->shutdown, control->loop, on_shutdown_timeout,
+               control);
+    mailbox_init(&control->mailbox, control->loop, on_message, control);
+    make_workers(control);
+    fill_source(control);
+    if (open_ports(control, error) < 0) {
+        control_free(&control);
+        return NULL;
+    }
+    return control;
+}
+
+static void
+stop_workers(struct control *control)
+{
+    struct message message = {.kind = MESSAGE_STOP};
+
+    for (unsigned i = 0; i < control->worker_count; i++) {
+        while (!mailbox_post(&control->workers[i]->mailbox, &message))
+            usleep(1000); /* its box is full: it is taking messages */
+    }
+    for (unsigned i = 0; i < control->worker_count; i++)
+        worker_stop(control->workers[i]);
+}
+
+void
+control_run(struct control *control)
+{
+    watch_signals(control);
+    for (unsigned i = 0; i < control->worker_count; i++)
+        worker_start(control->workers[i]);
+    log_info("ready", "workers=%u pools=%zu", control->worker_count,
+             control->snapshot->settings->pool_count);
+#ifdef HAVE_SYSTEMD
+    sd_notify(0, "READY=1");
+#endif
+    loop_run(control->loop);
+#ifdef HAVE_SYSTEMD
+    sd_notify(0, "STOPPING=1");
+#endif
+    stop_workers(control);
+    for (size_t i = 0; i < ARRAY_LEN(control->signals); i++)
+        signal_watch_stop(&control->signals[i]);
+    log_info("stopped", "pid=%ld", (long)getpid());
+}
+
+static void
+free_source(struct control *control)
+{
+    mem_free(control->source.session_stats);
+    mem_free(control->source.server_stats);
+    mem_free(control->source.worker_stats);
+}
+
+void
+control_free(struct control **controlp)
+{
+    struct control *control = *controlp;
+    struct gather *gather;
+
+    *controlp = NULL;
+    if (control == NULL)
+        return;
+    admin_free(&control->admin);
+    door_free(&control->door);
+    while ((gather = TAILQ_FIRST(&control->gathers)) != NULL)
+        gather_end(control, gather);
+    timer_stop(&control->shutdown);
+    for (unsigned i = 0; i < control->worker_count; i++)
+        worker_free(&control->workers[i]);
+    mem_free(control->workers);
+    free_source(control);
+    mailbox_fini(&control->mailbox);
+    loop_free(&control->loop);
+    snapshot_unref(&control->snapshot);
+    mem_free(control);
+}

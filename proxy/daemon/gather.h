@@ -1,0 +1,35 @@
+/*
+ * daemon/gather.h - a question about all workers, while its answers come in.
+ *
+ * Owner: control.  Each has a deadline (gather_timeout); a worker that has not
+ * answered by then is left out, and the log says so.
+ */
+#ifndef DAEMON_GATHER_H
+#define DAEMON_GATHER_H
+
+#include <sys/queue.h>
+
+#include "base/buf.h"
+#include "net/loop.h"
+
+struct gather {
+    TAILQ_ENTRY(gather) link;
+    uint64_t id;
+    unsigned worker; /* who asked */
+    size_t pool;
+    uint64_t session_id;
+    uint64_t request_id;
+    unsigned left; /* answers still to come */
+    struct buf text;
+    struct buf ids; /* the words of the question */
+    struct timer deadline;
+    void *owner;
+};
+
+TAILQ_HEAD(gather_list, gather);
+
+/* Keep only the lines of CLIENT LIST whose id is among `ids` (decimals with
+ * spaces in between; empty: keep all). */
+void gather_keep_ids(struct buf *text, struct view ids);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * daemon/mailbox.h - messages between control and the workers.
+ *
+ * There are no calls across threads: whoever wants something posts a message,
+ * and the owner's loop is woken to take it.  A mailbox is bounded; what cannot
+ * be posted is told to the poster, who must cope.
+ */
+#ifndef DAEMON_MAILBOX_H
+#define DAEMON_MAILBOX_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "net/loop.h"
+
+#define MAILBOX_SIZE 65536
+
+struct gather;
+
+enum message_kind {
+    /* to a worker */
+    MESSAGE_CLIENT, /* fd, pool, id: an accepted connection */
+    MESSAGE_LIST,   /* gather: append your lines for pool */
+    MESSAGE_ANSWER, /* pool, session_id, id, text: the answer to a question */
+    MESSAGE_DRAIN,  /* finish what is in flight */
+    MESSAGE_STOP,   /* end now */
+    /* to control */
+    MESSAGE_QUESTION, /* worker, question_kind, pool, session_id, id, text */
+    MESSAGE_LISTED,   /* worker, gather, text */
+    MESSAGE_DRAINED   /* worker: no session is left */
+};
+
+struct message {
+    enum message_kind kind;
+    int fd;
+    unsigned worker;
+    int question_kind;
+    size_t pool;
+    uint64_t session_id;
+    uint64_t id; /* of a request, a client or a gathering */
+    char *text;  /* owned by the message; NULL or text_len bytes */
+    size_t text_len;
+};
+
+typedef void (*message_fn)(void *arg, struct message *message);
+
+struct mailbox {
+    pthread_mutex_t lock;
+    struct message *ring; /* grows up to MAILBOX_SIZE */
+    uint32_t cap, head, count;
+    struct wakeup wakeup;
+    message_fn fn;
+    void *arg;
+};
+
+/* On the owner's loop, before anyone posts.  fn gets each message in order and
+ * takes over what it keeps of it by clearing `text`. */
+void mailbox_init(struct mailbox *mailbox, struct loop *loop, message_fn fn,
+                  void *arg);
+void mailbox_fini(struct mailbox *mailbox);
+
+/* From any thread.  False when it is full; then `text` is freed as well. */
+bool mailbox_post(struct mailbox *mailbox,
+                  const struct message *message) MUST_CHECK;
+
+#endif

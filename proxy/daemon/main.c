@@ -1,0 +1,213 @@
+/*
+ * daemon/main.c - the command line.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/version.h"
+#include "daemon/control.h"
+#include "daemon/tools.h"
+
+static const char usage[] =
+    "usage: pointsman -c FILE                     run in the foreground\n"
+    "       pointsman -t -c FILE                  check the file\n"
+    "       pointsman route -c FILE POOL KEY...   where keys go, and why\n"
+    "       pointsman --version | --help\n";
+
+enum action { ACTION_RUN, ACTION_CHECK, ACTION_ROUTE };
+
+struct command_line {
+    enum action action;
+    const char *path;
+    int argc; /* what follows the options */
+    char **argv;
+};
+
+static void
+leave_with_usage(const char *problem)
+{
+    fprintf(stderr, "pointsman: %s\n%s", problem, usage);
+    exit(EXIT_FAILURE);
+}
+
+static void
+parse_options(struct command_line *line, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"config", required_argument, NULL, 'c'},
+        {"test", no_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+
+    while ((option = getopt_long(argc, argv, "+c:thV", options, NULL)) != -1) {
+        switch (option) {
+        case 'c':
+            line->path = optarg;
+            break;
+        case 't':
+            line->action = ACTION_CHECK;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            exit(EXIT_SUCCESS);
+        case 'V':
+            printf("pointsman %s\n", POINTSMAN_VERSION);
+            exit(EXIT_SUCCESS);
+        default:
+            fputs(usage, stderr);
+            exit(EXIT_FAILURE);
+        }
+    }
+    line->argc = argc - optind;
+    line->argv = argv + optind;
+}
+
+static void
+parse_command_line(struct command_line *line, int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "route") == 0) {
+        line->action = ACTION_ROUTE;
+        argc--;
+        argv++;
+    }
+    parse_options(line, argc, argv);
+    if (line->path == NULL)
+        leave_with_usage("a configuration FILE is needed (-c)");
+    if (line->action == ACTION_ROUTE && line->argc < 2)
+        leave_with_usage("route wants a POOL and at least one KEY");
+    if (line->action != ACTION_ROUTE && line->argc > 0)
+        leave_with_usage("there are words too many");
+}
+
+/* As many descriptors as the system lets us have. */
+static void
+raise_descriptor_limit(const struct settings *settings)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < settings->maxclients)
+        log_warn("fewer descriptors than maxclients",
+                 "descriptors=%llu maxclients=%llu",
+                 (unsigned long long)limit.rlim_cur,
+                 (unsigned long long)settings->maxclients);
+}
+
+static void
+write_pid_file(const char *path)
+{
+    FILE *file = path == NULL ? NULL : fopen(path, "w");
+
+    if (path == NULL)
+        return;
+    if (file == NULL || fprintf(file, "%ld\n", (long)getpid()) < 0)
+        log_warn("cannot write pid_file", "path=%s error=\"%s\"", path,
+                 strerror(errno));
+    if (file != NULL)
+        fclose(file);
+}
+
+/* Each warning about the file becomes a line of the log. */
+static void
+log_messages(const struct buf *messages)
+{
+    size_t from = 0;
+    char quoted[512];
+
+    while (from < messages->len) {
+        const char *line = messages->data + from;
+        const char *end = memchr(line, '\n', messages->len - from);
+        size_t len = end == NULL ? messages->len - from : (size_t)(end - line);
+        log_warn("configuration", "text=%s",
+                 log_quote(quoted, sizeof(quoted), view_of(line, len)));
+        from += len + 1;
+    }
+}
+
+/* NULL after having printed why. */
+static struct snapshot *
+load_snapshot(const char *path)
+{
+    struct buf messages = {0};
+    struct settings *settings = settings_load(path, &messages);
+    struct error error;
+
+    if (settings == NULL) {
+        fwrite(messages.data, 1, messages.len, stderr);
+        buf_fini(&messages);
+        return NULL;
+    }
+    log_set_level(settings->log_level);
+    if (log_open(settings->log_file, &error) < 0) {
+        fprintf(stderr, "pointsman: %s\n", error.text);
+        buf_fini(&messages);
+        settings_free(&settings);
+        return NULL;
+    }
+    log_messages(&messages);
+    buf_fini(&messages);
+    raise_descriptor_limit(settings);
+    struct snapshot *snapshot = snapshot_new(settings, &error);
+    if (snapshot == NULL) {
+        fprintf(stderr, "pointsman: %s\n", error.text);
+        settings_free(&settings);
+    }
+    return snapshot;
+}
+
+static int
+serve(const char *path)
+{
+    struct snapshot *snapshot = load_snapshot(path);
+    struct error error;
+
+    if (snapshot == NULL)
+        return EXIT_FAILURE;
+    log_info("starting", "version=%s pid=%ld file=%s", POINTSMAN_VERSION,
+             (long)getpid(), path);
+    write_pid_file(snapshot->settings->pid_file);
+    struct control *control = control_new(snapshot, &error);
+    if (control == NULL) {
+        log_error("cannot start", "error=\"%s\"", error.text);
+        fprintf(stderr, "pointsman: %s\n", error.text);
+        snapshot_unref(&snapshot);
+        return EXIT_FAILURE;
+    }
+    control_run(control);
+    control_free(&control);
+    if (snapshot->settings->pid_file != NULL)
+        unlink(snapshot->settings->pid_file);
+    snapshot_unref(&snapshot);
+    return EXIT_SUCCESS;
+}
+
+int
+main(int argc, char **argv)
+{
+    struct command_line line = {.action = ACTION_RUN};
+
+    parse_command_line(&line, argc, argv);
+    switch (line.action) {
+    case ACTION_RUN:
+        return serve(line.path);
+    case ACTION_CHECK:
+        return tool_check(line.path);
+    case ACTION_ROUTE:
+        return tool_route(line.path, line.argc, line.argv);
+    }
+    return EXIT_FAILURE;
+}

@@ -1,0 +1,215 @@
+/*
+ * daemon/worker.c - what a worker does with its messages.
+ */
+#include "daemon/worker.h"
+
+#include <signal.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "session/session.h"
+
+/* --- upward ------------------------------------------------------------------ */
+
+static void
+ask_control(struct session_env *env, const struct question *question)
+{
+    struct worker *worker = env->ask_arg;
+    struct message message = {
+        .kind = MESSAGE_QUESTION,
+        .worker = worker->number,
+        .question_kind = (int)question->kind,
+        .pool = question->pool,
+        .session_id = question->session_id,
+        .id = question->request_id,
+        .text = mem_view_dup(question->text),
+        .text_len = question->text.len,
+    };
+
+    /* When control is that busy, the request's deadline answers. */
+    if (!mailbox_post(worker->control, &message))
+        log_warn("question dropped, control is busy", "worker=%u",
+                 worker->number);
+}
+
+static void
+tell_if_drained(struct worker *worker)
+{
+    struct message message = {
+        .kind = MESSAGE_DRAINED,
+        .worker = worker->number,
+    };
+
+    /* If it is lost, shutdown_timeout ends the waiting. */
+    if (worker->draining && session_env_is_empty(&worker->env))
+        (void)!mailbox_post(worker->control, &message);
+}
+
+static void
+on_session_end(struct session_env *env, size_t pool)
+{
+    struct worker *worker = env->ask_arg;
+
+    cell_inc(&worker->ended[pool]);
+    cell_dec(&worker->stats.sessions);
+    tell_if_drained(worker);
+}
+
+/* --- messages ------------------------------------------------------------------ */
+
+static void
+take_client(struct worker *worker, const struct message *message)
+{
+    cell_inc(&worker->stats.sessions);
+    struct session *session = session_new(&worker->env.pools[message->pool],
+                                          message->fd, message->id);
+    if (worker->draining)
+        session_drain(session, CLOSE_SHUTDOWN);
+}
+
+static void
+list_clients(struct worker *worker, const struct message *asked)
+{
+    struct buf lines = {0};
+
+    session_env_list(&worker->env, asked->pool, &lines);
+    struct message message = {
+        .kind = MESSAGE_LISTED,
+        .worker = worker->number,
+        .id = asked->id,
+        .text = lines.data,
+        .text_len = lines.len,
+    };
+    (void)!mailbox_post(worker->control, &message);
+}
+
+static void
+on_message(void *arg, struct message *message)
+{
+    struct worker *worker = arg;
+
+    switch (message->kind) {
+    case MESSAGE_CLIENT:
+        take_client(worker, message);
+        break;
+    case MESSAGE_LIST:
+        list_clients(worker, message);
+        break;
+    case MESSAGE_ANSWER:
+        session_answer_question(&worker->env, message->pool,
+                                message->session_id, message->id,
+                                view_of(message->text, message->text_len));
+        break;
+    case MESSAGE_DRAIN:
+        worker->draining = true;
+        session_env_drain(&worker->env);
+        tell_if_drained(worker);
+        break;
+    case MESSAGE_STOP:
+        loop_stop(worker->loop);
+        break;
+    case MESSAGE_QUESTION:
+    case MESSAGE_LISTED:
+    case MESSAGE_DRAINED:
+        ASSERT(!"a message for control");
+    }
+}
+
+/* --- life ------------------------------------------------------------------------ */
+
+static void
+count_turn(void *arg)
+{
+    struct worker *worker = arg;
+
+    cell_inc(&worker->stats.turns);
+    cell_set(&worker->stats.chunk_bytes,
+             loop_chunks(worker->loop)->live_bytes);
+}
+
+static void *
+worker_main(void *arg)
+{
+    struct worker *worker = arg;
+    struct session_env *env = &worker->env;
+
+    mem_thread_init();
+    session_env_init(env, worker->loop, worker->snapshot, worker->number,
+                     worker->count, worker->session_stats,
+                     worker->server_stats);
+    env->ask = ask_control;
+    env->ask_arg = worker;
+    env->on_session_end = on_session_end;
+    loop_on_turn_end(worker->loop, count_turn, worker);
+    loop_run(worker->loop);
+    session_env_fini(env);
+    return NULL;
+}
+
+static void
+make_stats(struct worker *worker)
+{
+    const struct settings *settings = worker->snapshot->settings;
+
+    worker->session_stats =
+        mem_array(settings->pool_count, sizeof(struct session_stats));
+    worker->server_stats =
+        mem_array(settings->pool_count, sizeof(struct server_stats *));
+    worker->ended = mem_array(settings->pool_count, sizeof(struct cell));
+    for (size_t i = 0; i < settings->pool_count; i++)
+        worker->server_stats[i] = mem_array(settings->pools[i].server_count,
+                                            sizeof(struct server_stats));
+}
+
+struct worker *
+worker_new(unsigned number, unsigned count, struct snapshot *snapshot,
+           struct mailbox *control)
+{
+    struct worker *worker = MEM_NEW(struct worker);
+
+    worker->number = number;
+    worker->count = count;
+    worker->snapshot = snapshot_ref(snapshot);
+    worker->control = control;
+    make_stats(worker);
+    worker->loop = loop_new();
+    mailbox_init(&worker->mailbox, worker->loop, on_message, worker);
+    return worker;
+}
+
+void
+worker_start(struct worker *worker)
+{
+    sigset_t all, before;
+
+    /* Signals are control's. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed =
+        pthread_create(&worker->thread, NULL, worker_main, worker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    ASSERT(failed == 0);
+}
+
+void
+worker_stop(struct worker *worker)
+{
+    pthread_join(worker->thread, NULL);
+}
+
+void
+worker_free(struct worker **workerp)
+{
+    struct worker *worker = *workerp;
+
+    *workerp = NULL;
+    mailbox_fini(&worker->mailbox);
+    loop_free(&worker->loop);
+    for (size_t i = 0; i < worker->snapshot->settings->pool_count; i++)
+        mem_free(worker->server_stats[i]);
+    mem_free(worker->server_stats);
+    mem_free(worker->session_stats);
+    mem_free(worker->ended);
+    snapshot_unref(&worker->snapshot);
+    mem_free(worker);
+}

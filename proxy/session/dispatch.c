@@ -1,0 +1,362 @@
+/*
+ * session/dispatch.c - from the words of a request to what is done about it.
+ *
+ *   name -> row -> arity -> authentication -> class -> keys -> shard -> lane
+ *
+ * The order of the checks is the servers'.
+ */
+#include "base/log.h"
+#include "command/keys.h"
+#include "command/refuse.h"
+#include "resp/encode.h"
+#include "session/local.h"
+#include "session/request.h"
+#include "session/session.h"
+#include "session/split_job.h"
+
+/* A request on its way through the checks. */
+struct incoming {
+    struct session *session;
+    const struct command *command;
+    struct command_args args;
+    struct extent bytes; /* borrowed */
+};
+
+static struct buf *
+scratch(struct session *session)
+{
+    struct buf *out = &session->pool->env->out;
+
+    out->len = 0;
+    return out;
+}
+
+/* --- what is not accepted ------------------------------------------------------- */
+
+/* Answer with the error that `out` holds. */
+static void
+answer_error(struct session *session, const struct command *command,
+             const struct buf *out, struct cell *count)
+{
+    cell_inc(count);
+    cell_inc(&session->pool->stats->forward_error);
+    if (!session->reply_off)
+        request_answer_now(session, command, buf_view(out));
+}
+
+static const struct command *
+unknown_command(struct session *session, const struct command_args *args)
+{
+    struct buf *out = scratch(session);
+
+    refuse_unknown_command(out, args);
+    answer_error(session, NULL, out,
+                 &session->pool->stats->errors_unknown_command);
+    return NULL;
+}
+
+static const struct command *
+unknown_subcommand(struct session *session, const struct command *container,
+                   struct view sub)
+{
+    struct buf *out = scratch(session);
+
+    refuse_unknown_subcommand(out, container, sub);
+    answer_error(session, container, out,
+                 &session->pool->stats->errors_unknown_command);
+    return NULL;
+}
+
+static const struct command *
+wrong_arity(struct session *session, const struct command *command)
+{
+    struct buf *out = scratch(session);
+
+    refuse_wrong_arity(out, command);
+    answer_error(session, command, out, &session->pool->stats->errors_arity);
+    return NULL;
+}
+
+static void
+refuse(struct session *session, const struct command *command,
+       const struct command_args *args)
+{
+    struct buf *out = scratch(session);
+
+    refuse_command(out, command, args);
+    answer_error(session, command, out, &session->pool->stats->errors_refused);
+}
+
+static void
+crossslot(struct session *session, const struct command *command)
+{
+    struct buf *out = scratch(session);
+
+    refuse_crossslot(out);
+    answer_error(session, command, out,
+                 &session->pool->stats->errors_crossslot);
+}
+
+static void
+no_shard(struct session *session, const struct command *command,
+         struct view key)
+{
+    struct buf *out = scratch(session);
+    char quoted[96];
+
+    log_quote(quoted, sizeof(quoted), key);
+    buf_printf(out,
+               "-ERR proxy: key %s belongs to no shard of pool %s, command "
+               "was not executed\r\n",
+               quoted, session->pool->settings->name);
+    answer_error(session, command, out,
+                 &session->pool->stats->errors_no_shard);
+}
+
+static void
+no_auth(struct session *session, const struct command *command)
+{
+    struct buf *out = scratch(session);
+
+    encode_error(out, VIEW("NOAUTH Authentication required."));
+    answer_error(session, command, out, &session->pool->stats->errors_noauth);
+}
+
+/* --- finding the row -------------------------------------------------------------- */
+
+const struct command *
+request_command(struct session *session, const struct command_args *args)
+{
+    const struct command *command = command_find(command_arg(args, 0));
+
+    if (unlikely(command == NULL ||
+                 (command->flags & COMMAND_ONLY_SENTINEL) != 0))
+        return unknown_command(session, args);
+    if (unlikely((command->flags & COMMAND_CONTAINER) != 0 &&
+                 args->argc > 1)) {
+        const struct command *container = command;
+        command = command_find_sub(container, command_arg(args, 1));
+        if (command == NULL)
+            return unknown_subcommand(session, container,
+                                      command_arg(args, 1));
+    }
+    if (unlikely(!command_arity_ok(command, args->argc)))
+        return wrong_arity(session, command);
+    if (unlikely(!session->authenticated &&
+                 (command->flags & COMMAND_NO_AUTH) == 0)) {
+        no_auth(session, command);
+        return NULL;
+    }
+    return command;
+}
+
+/* --- to a shard --------------------------------------------------------------------- */
+
+/* The request as it came, to one shard. */
+static void
+forward(const struct incoming *in, uint32_t shard)
+{
+    struct request *request = request_new(in->session, in->command);
+
+    request->shard = shard;
+    request->call.body = in->bytes;
+    chunk_ref(in->bytes.chunk);
+    request_start_deadline(request);
+    request_submit(request);
+}
+
+static void
+forward_by_key(const struct incoming *in, uint32_t position)
+{
+    struct pool *pool = in->session->pool->pool;
+    struct view key = command_arg(&in->args, position);
+    uint32_t shard = route_find(pool->route, key, &pool->dice);
+
+    if (unlikely(shard == ROUTE_NONE))
+        no_shard(in->session, in->command, key);
+    else
+        forward(in, shard);
+}
+
+/* All keys must stand on one shard. */
+static void
+forward_by_keys(const struct incoming *in, const struct key_list *keys)
+{
+    struct pool *pool = in->session->pool->pool;
+    uint32_t shard = 0;
+
+    for (uint32_t i = 0; i < keys->count; i++) {
+        struct view key = command_arg(&in->args, keys->at[i]);
+        uint32_t found = route_find(pool->route, key, &pool->dice);
+        if (found == ROUTE_NONE) {
+            no_shard(in->session, in->command, key);
+            return;
+        }
+        if (i > 0 && found != shard) {
+            crossslot(in->session, in->command);
+            return;
+        }
+        shard = found;
+    }
+    forward(in, shard); /* without keys: the first */
+}
+
+static void
+route_by_keys(const struct incoming *in)
+{
+    struct key_list keys;
+    const char *pattern = command_pattern_option(in->command, &in->args);
+
+    if (pattern != NULL && in->session->pool->pool->server_count > 1) {
+        struct buf *out = scratch(in->session);
+        refuse_sort_pattern(out, pattern);
+        answer_error(in->session, in->command, out,
+                     &in->session->pool->stats->errors_crossslot);
+        return;
+    }
+    key_list_init(&keys);
+    if (command_keys(in->command, &in->args, &keys) == KEYS_MALFORMED)
+        keys.count = 0; /* any shard says what is wrong */
+    forward_by_keys(in, &keys);
+    key_list_fini(&keys);
+}
+
+static void
+route(const struct incoming *in)
+{
+    const struct command *command = in->command;
+
+    if (likely(command->first_key > 0 &&
+               command->first_key == command->last_key))
+        forward_by_key(in, (uint32_t)command->first_key);
+    else
+        route_by_keys(in);
+}
+
+static void
+split_over_shards(const struct incoming *in)
+{
+    struct session *session = in->session;
+    struct pool *pool = session->pool->pool;
+    struct split split;
+    uint32_t bad_key = 0;
+
+    switch (split_make(&split, in->command, &in->args, pool->route, false,
+                       &pool->dice, &bad_key)) {
+    case SPLIT_BAD_ARGS:
+        (void)wrong_arity(session, in->command);
+        return;
+    case SPLIT_NO_SHARD:
+        no_shard(session, in->command, command_arg(&in->args, bad_key));
+        return;
+    case SPLIT_OK:
+        break;
+    }
+    if (split.part_count == 1) {
+        forward(in, split.parts[0].shard);
+        split_fini(&split);
+        return;
+    }
+    struct request *request = request_new(session, in->command);
+    request_start_deadline(request);
+    split_job_start(request, &split, &in->args);
+}
+
+/* --- answered here ------------------------------------------------------------------- */
+
+static void
+ask(const struct incoming *in, struct question *question)
+{
+    struct session *session = in->session;
+    struct session_env *env = session->pool->env;
+    struct request *request = request_new(session, in->command);
+
+    question->session_id = session->id;
+    question->request_id = request->id;
+    question->pool = session->pool->number;
+    request_start_deadline(request);
+    env->ask(env, question);
+}
+
+/* False when the proxy has no answer of its own. */
+static bool
+answer_locally(const struct incoming *in)
+{
+    struct session *session = in->session;
+    struct buf *out = scratch(session);
+    struct question question = {0};
+
+    switch (local_answer(session, in->command, &in->args, out, &question)) {
+    case LOCAL_REPLY:
+        request_answer_now(session, in->command, buf_view(out));
+        break;
+    case LOCAL_NO_REPLY:
+        break;
+    case LOCAL_CLOSE:
+        request_answer_now(session, in->command, buf_view(out));
+        session_drain(session, CLOSE_CLIENT_QUIT);
+        break;
+    case LOCAL_ASK:
+        ask(in, &question);
+        break;
+    case LOCAL_REFUSE:
+        return false;
+    }
+    cell_inc(&session->pool->stats->requests_local);
+    return true;
+}
+
+/* --- the door -------------------------------------------------------------------------- */
+
+static void
+act(const struct incoming *in)
+{
+    switch ((enum command_class)in->command->class) {
+    case CLASS_ROUTE:
+        route(in);
+        break;
+    case CLASS_SPLIT:
+        split_over_shards(in);
+        break;
+    case CLASS_LOCAL:
+        if (!answer_locally(in))
+            refuse(in->session, in->command, &in->args);
+        break;
+    case CLASS_ANY:
+        if (!answer_locally(in))
+            forward(in, 0);
+        break;
+    case CLASS_ROUTE_PIN:
+    case CLASS_FANOUT:
+    case CLASS_CURSOR:
+    case CLASS_PIN:
+    case CLASS_REFUSE:
+        refuse(in->session, in->command, &in->args);
+        break;
+    }
+}
+
+bool
+request_accept(struct session *session, struct chunk *chunk, uint32_t off,
+               const struct request_scan *scan)
+{
+    struct session_stats *stats = session->pool->stats;
+    struct incoming in = {
+        .session = session,
+        .args = {chunk->data + off, scan->args, scan->argc},
+        .bytes = {chunk, off, (uint32_t)scan->size},
+    };
+
+    in.command = request_command(session, &in.args);
+    if (in.command != NULL && local_is_barrier(in.command) &&
+        !TAILQ_EMPTY(&session->queue))
+        return false;
+    cell_inc(&stats->requests);
+    cell_add(&stats->request_bytes, scan->size);
+    if (unlikely(in.command == NULL))
+        return true;
+    cell_inc(&stats->commands[in.command->id]);
+    session->last_command = in.command;
+    act(&in);
+    return true;
+}

@@ -1,0 +1,254 @@
+/*
+ * session/env.c - the sessions of one worker: turns, ticks, questions.
+ */
+#include "session/env.h"
+
+#include "base/mem.h"
+#include "resp/encode.h"
+#include "session/local.h"
+#include "session/request.h"
+#include "session/session.h"
+
+#define TICK_MS 1000       /* idle clients are looked for this often */
+#define TICK_BUSY_MS 100   /* while somebody makes a lane wait */
+
+/* --- the end of a turn ----------------------------------------------------------- */
+
+static void
+on_turn_end(void *arg)
+{
+    struct session_env *env = arg;
+    struct session *session;
+
+    while ((session = TAILQ_FIRST(&env->resume)) != NULL) {
+        TAILQ_REMOVE(&env->resume, session, resume_link);
+        session_resume(session);
+    }
+    request_compact_held(env);
+}
+
+/* --- ticks -------------------------------------------------------------------------- */
+
+/* Close who takes no byte while others wait behind its answer. */
+static void
+close_stalled(struct session_pool *pool, uint64_t now_us)
+{
+    uint64_t grace_us = (uint64_t)pool->settings->stall_grace_ms * 1000;
+    struct session *session = TAILQ_FIRST(&pool->pausing);
+
+    while (session != NULL) {
+        struct session *next = TAILQ_NEXT(session, pausing_link);
+        if (session->sent_us + grace_us < now_us &&
+            session->pausing->paused != NULL &&
+            lane_has_behind(&session->pausing->call))
+            session_close(&session, CLOSE_CLIENT_STALLED);
+        session = next;
+    }
+}
+
+static void
+close_if_idle(struct session *session, uint64_t now_us)
+{
+    const struct pool_settings *settings = session->pool->settings;
+    uint64_t idle_us = (uint64_t)settings->client_idle_timeout_ms * 1000;
+    uint64_t upload_us = (uint64_t)settings->upload_idle_timeout_ms * 1000;
+
+    if (session->upload != NULL && session->stream.reading &&
+        session->used_us + upload_us < now_us)
+        session_close(&session, CLOSE_CLIENT_UPLOAD_IDLE);
+    else if (idle_us > 0 && session->in_flight == 0 &&
+             session->used_us + idle_us < now_us &&
+             session->sent_us + idle_us < now_us)
+        session_close(&session, CLOSE_CLIENT_IDLE);
+}
+
+static void
+close_idle(struct session_pool *pool, uint64_t now_us)
+{
+    struct session *session = TAILQ_FIRST(&pool->sessions);
+
+    if (pool->settings->client_idle_timeout_ms == 0 &&
+        pool->upload_count == 0)
+        return;
+    while (session != NULL) {
+        struct session *next = TAILQ_NEXT(session, link);
+        close_if_idle(session, now_us);
+        session = next;
+    }
+}
+
+static void
+on_tick(struct timer *timer, void *arg)
+{
+    struct session_pool *pool = arg;
+    uint64_t now_us = loop_now_us(pool->env->loop);
+
+    close_stalled(pool, now_us);
+    close_idle(pool, now_us);
+    timer_start(timer, TAILQ_EMPTY(&pool->pausing) ? TICK_MS : TICK_BUSY_MS);
+}
+
+/* --- life ----------------------------------------------------------------------------- */
+
+static void
+session_pool_init(struct session_pool *pool, struct session_env *env,
+                  size_t number, unsigned workers,
+                  struct session_stats *session_stats,
+                  struct server_stats *server_stats)
+{
+    pool->env = env;
+    pool->number = number;
+    pool->settings = env->snapshot->pools[number].settings;
+    pool->stats = session_stats;
+    pool->pool =
+        pool_new(env->loop, env->snapshot, number, server_stats, workers);
+    TAILQ_INIT(&pool->deadlines);
+    TAILQ_INIT(&pool->sessions);
+    TAILQ_INIT(&pool->pausing);
+    timer_init(&pool->deadline, env->loop, request_on_deadline, pool);
+    timer_init(&pool->tick, env->loop, on_tick, pool);
+    timer_start(&pool->tick, TICK_MS);
+}
+
+void
+session_env_init(struct session_env *env, struct loop *loop,
+                 struct snapshot *snapshot, unsigned worker, unsigned workers,
+                 struct session_stats *session_stats,
+                 struct server_stats *const *server_stats)
+{
+    *env = (struct session_env){
+        .loop = loop,
+        .snapshot = snapshot_ref(snapshot),
+        .worker = worker,
+        .pool_count = snapshot->settings->pool_count,
+    };
+    TAILQ_INIT(&env->resume);
+    TAILQ_INIT(&env->held);
+    env->pools = mem_array(env->pool_count, sizeof(struct session_pool));
+    for (size_t i = 0; i < env->pool_count; i++)
+        session_pool_init(&env->pools[i], env, i, workers, &session_stats[i],
+                          server_stats[i]);
+    loop_on_turn_end(loop, on_turn_end, env);
+}
+
+static void
+close_all(struct session_pool *pool)
+{
+    struct session *session;
+
+    while ((session = TAILQ_FIRST(&pool->sessions)) != NULL)
+        session_close(&session, CLOSE_SHUTDOWN);
+}
+
+static void
+free_requests(struct session_env *env)
+{
+    while (env->free_requests != NULL) {
+        struct request *request = env->free_requests;
+        env->free_requests = request->next_free;
+        mem_free(request);
+    }
+    env->free_request_count = 0;
+}
+
+void
+session_env_fini(struct session_env *env)
+{
+    for (size_t i = 0; i < env->pool_count; i++) {
+        close_all(&env->pools[i]);
+        timer_stop(&env->pools[i].deadline);
+        timer_stop(&env->pools[i].tick);
+        pool_free(&env->pools[i].pool);
+    }
+    free_requests(env);
+    if (env->scan != NULL) {
+        request_scan_fini(env->scan);
+        mem_free(env->scan);
+        env->scan = NULL;
+    }
+    buf_fini(&env->out);
+    mem_free(env->pools);
+    snapshot_unref(&env->snapshot);
+}
+
+void
+session_env_drain(struct session_env *env)
+{
+    env->draining = true;
+    for (size_t i = 0; i < env->pool_count; i++) {
+        struct session *session;
+        TAILQ_FOREACH(session, &env->pools[i].sessions, link)
+        {
+            session_drain(session, CLOSE_SHUTDOWN);
+        }
+    }
+}
+
+bool
+session_env_is_empty(const struct session_env *env)
+{
+    for (size_t i = 0; i < env->pool_count; i++) {
+        if (env->pools[i].session_count > 0)
+            return false;
+    }
+    return true;
+}
+
+/* --- questions ------------------------------------------------------------------------- */
+
+void
+session_env_list(struct session_env *env, size_t pool, struct buf *out)
+{
+    struct session *session;
+
+    TAILQ_FOREACH(session, &env->pools[pool].sessions, link)
+    {
+        session_describe(session, out);
+    }
+}
+
+static struct session *
+find_session(struct session_pool *pool, uint64_t id)
+{
+    struct session *session;
+
+    TAILQ_FOREACH(session, &pool->sessions, link)
+    {
+        if (session->id == id)
+            return session;
+    }
+    return NULL;
+}
+
+static struct request *
+find_request(struct session *session, uint64_t id)
+{
+    struct request *request;
+
+    TAILQ_FOREACH(request, &session->queue, link)
+    {
+        if (request->id == id && !request->done)
+            return request;
+    }
+    return NULL;
+}
+
+void
+session_answer_question(struct session_env *env, size_t pool,
+                        uint64_t session_id, uint64_t request_id,
+                        struct view text)
+{
+    struct session *session = find_session(&env->pools[pool], session_id);
+    struct request *request =
+        session == NULL ? NULL : find_request(session, request_id);
+    struct buf reply = {0};
+
+    if (request == NULL)
+        return; /* it has gone, or it is too late */
+    encode_verbatim(&reply, session->resp, text);
+    chain_copy(&request->reply, loop_chunks(env->loop), reply.data, reply.len);
+    request_charge(request, reply.len);
+    request->reply_bytes = reply.len;
+    buf_fini(&reply);
+    request_done(request);
+}

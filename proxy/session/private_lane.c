@@ -1,0 +1,120 @@
+/*
+ * session/private_lane.c - leasing a lane for one request.
+ */
+#include "session/private_lane.h"
+
+#include "base/mem.h"
+#include "session/upload.h"
+
+struct private_lane {
+    struct lane_lease lease;
+    struct server *server;
+    struct session *session;
+    struct request *request; /* waits for the lane, or is on it */
+    bool open_body;
+};
+
+static void
+submit_now(struct private_lane *private)
+{
+    struct request *request = private->request;
+    struct lane *lane = private->lease.lane;
+
+    request->refs++; /* the call's */
+    if (private->open_body)
+        lane_submit_open(lane, &request->call);
+    else
+        lane_submit(lane, &request->call);
+}
+
+static void
+lane_unreachable(struct private_lane *private)
+{
+    struct request *request = private->request;
+
+    private->request = NULL;
+    cell_inc(&request->pool->stats->errors_unreachable);
+    request_fail(request, request_text_unreachable(request, request->shard));
+}
+
+static void
+on_lane(struct lane_lease *lease)
+{
+    struct private_lane *private =
+        CONTAINER_OF(lease, struct private_lane, lease);
+
+    if (lease->lane == NULL) {
+        lane_unreachable(private);
+        return;
+    }
+    submit_now(private);
+    if (private->open_body)
+        upload_on_lane(private->session);
+}
+
+/* The call on it has been or will be told by itself. */
+static void
+on_gone(struct lane_lease *lease)
+{
+    (void)lease;
+}
+
+static struct private_lane *
+private_of(struct session *session)
+{
+    if (session->private == NULL) {
+        session->private = MEM_NEW(struct private_lane);
+        session->private->session = session;
+        session->private->lease.on_lane = on_lane;
+        session->private->lease.on_gone = on_gone;
+    }
+    return session->private;
+}
+
+void
+private_lane_submit(struct session *session, struct request *request,
+                    bool open_body)
+{
+    struct private_lane *private = private_of(session);
+
+    private_lane_release(session);
+    private->server = pool_server(session->pool->pool, request->shard);
+    private->request = request;
+    private->open_body = open_body;
+    private->lease.key =
+        (struct lane_key){.db = session->db, .resp = session->resp};
+    server_lease(private->server, &private->lease);
+    if (private->lease.is_waiting)
+        return;
+    if (private->lease.lane != NULL)
+        submit_now(private);
+    else
+        lane_unreachable(private);
+}
+
+void
+private_lane_release(struct session *session)
+{
+    struct private_lane *private = session->private;
+
+    if (private == NULL)
+        return;
+    private->request = NULL;
+    if (private->server != NULL)
+        server_end_lease(private->server, &private->lease);
+    private->server = NULL;
+}
+
+bool
+private_lane_is_waiting(const struct session *session)
+{
+    return session->private != NULL && session->private->lease.is_waiting;
+}
+
+void
+private_lane_free(struct session *session)
+{
+    private_lane_release(session);
+    mem_free(session->private);
+    session->private = NULL;
+}

@@ -1,0 +1,606 @@
+/*
+ * session/request.c - a request from its acceptance to its answer.
+ */
+#include "session/request.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "resp/encode.h"
+#include "session/private_lane.h"
+#include "session/retry.h"
+#include "session/session.h"
+#include "session/split_job.h"
+#include "session/upload.h"
+
+#define FREE_REQUESTS 1024 /* kept for reuse by a worker */
+#define OUTPUT_HIGH 262144  /* output with which the lane behind it waits */
+#define HELD_SMALL 16384    /* kept answers below this are made compact */
+#define TEXT_MAX 256
+
+/* --- objects ------------------------------------------------------------------ */
+
+struct request *
+request_new(struct session *session, const struct command *command)
+{
+    struct session_env *env = session->pool->env;
+    struct request *request = env->free_requests;
+
+    if (request != NULL) {
+        env->free_requests = request->next_free;
+        env->free_request_count--;
+    } else {
+        request = mem_alloc(sizeof(*request));
+    }
+    *request = (struct request){
+        .pool = session->pool,
+        .session = session,
+        .command = command,
+        .id = ++env->next_request_id,
+        .start_us = loop_now_us(env->loop),
+        .refs = 1,
+        .no_reply = session->reply_off,
+    };
+    call_init(&request->call, &request_call_ops);
+    TAILQ_INSERT_TAIL(&session->queue, request, link);
+    session->in_flight++;
+    cell_inc(&session->pool->stats->requests_in_flight);
+    return request;
+}
+
+static void
+request_free(struct request *request)
+{
+    struct session_env *env = request->pool->env;
+
+    ASSERT(request->session == NULL && !request->has_deadline);
+    if (request->is_held)
+        TAILQ_REMOVE(&env->held, request, held_link);
+    split_job_free(request);
+    chain_clear(&request->reply);
+    chunk_unref(&request->call.body.chunk);
+    if (env->free_request_count >= FREE_REQUESTS) {
+        mem_free(request);
+        return;
+    }
+    request->next_free = env->free_requests;
+    env->free_requests = request;
+    env->free_request_count++;
+}
+
+void
+request_unref(struct request **requestp)
+{
+    struct request *request = *requestp;
+
+    *requestp = NULL;
+    if (--request->refs == 0)
+        request_free(request);
+}
+
+static void
+stop_deadline(struct request *request)
+{
+    if (!request->has_deadline)
+        return;
+    request->has_deadline = false;
+    TAILQ_REMOVE(&request->pool->deadlines, request, deadline_link);
+}
+
+/* Out of its session's queue, answered or not. */
+static void
+request_leave(struct request *request)
+{
+    struct session *session = request->session;
+
+    stop_deadline(request);
+    TAILQ_REMOVE(&session->queue, request, link);
+    session->in_flight--;
+    cell_dec(&request->pool->stats->requests_in_flight);
+    request->session = NULL;
+}
+
+/* --- answering ---------------------------------------------------------------- */
+
+static void
+count_answer(struct request *request)
+{
+    struct session_stats *stats = request->pool->stats;
+    uint64_t now_us = loop_now_us(request->pool->env->loop);
+    uint64_t took_us = now_us - request->start_us;
+
+    cell_inc(&stats->replies);
+    cell_add(&stats->reply_bytes, request->reply_bytes);
+    histogram_add(&stats->latency, took_us);
+    if (request->job == NULL && request->call.ops != NULL &&
+        request->call.body.chunk != NULL)
+        histogram_add(&pool_server(request->pool->pool, request->shard)
+                           ->stats->latency, took_us);
+    if (request->reply_type == '-' || request->reply_type == '!')
+        cell_inc(&stats->errors_server);
+}
+
+/* Its whole answer is in the session's output. */
+static void
+request_finish(struct request *request)
+{
+    struct session *session = request->session;
+
+    ASSERT(TAILQ_FIRST(&session->queue) == request && request->done);
+    count_answer(request);
+    session_note_reply(session, request->reply_bytes);
+    request_leave(request);
+    request_unref(&request);
+    if (stream_input_len(&session->stream) > 0 || session->barrier ||
+        session->stream.ended || session->state == SESSION_DRAINING ||
+        !session->stream.reading)
+        session_resume_later(session);
+}
+
+void
+request_charge(struct request *request, size_t bytes)
+{
+    cell_add(&request->pool->stats->held_bytes, bytes);
+    if (request->session != NULL)
+        request->session->held_bytes += bytes;
+}
+
+void
+request_discharge(struct request *request, size_t bytes)
+{
+    cell_sub(&request->pool->stats->held_bytes, bytes);
+    if (request->session != NULL)
+        request->session->held_bytes -= bytes;
+}
+
+static void
+drop_reply(struct request *request)
+{
+    request_discharge(request, request->reply.bytes);
+    chain_clear(&request->reply);
+}
+
+/* Put what was kept for a request into the output. */
+static void
+move_reply(struct session *session, struct request *request)
+{
+    if (request->reply.bytes == 0)
+        return;
+    if (request->no_reply) {
+        drop_reply(request);
+        return;
+    }
+    request_discharge(request, request->reply.bytes);
+    request->begun = true;
+    if (chain_is_empty(&session->stream.out))
+        session->sent_us = loop_now_us(session->pool->env->loop);
+    chain_take(&session->stream.out, &request->reply);
+    stream_mark_dirty(&session->stream);
+}
+
+void
+session_pump(struct session *session)
+{
+    struct request *request;
+
+    while ((request = TAILQ_FIRST(&session->queue)) != NULL) {
+        move_reply(session, request);
+        if (!request->done)
+            break;
+        request_finish(request);
+    }
+    /* It is the head's turn now: its lane need not wait any more. */
+    if (request != NULL && session->pausing == request &&
+        session->stream.out.bytes < OUTPUT_HIGH)
+        session_resume_lane(session);
+}
+
+void
+request_done(struct request *request)
+{
+    struct session *session = request->session;
+
+    request->done = true;
+    stop_deadline(request);
+    if (session->pausing == request)
+        session_resume_lane(session);
+    if (session->private != NULL)
+        private_lane_release(session);
+    if (TAILQ_FIRST(&session->queue) == request)
+        session_pump(session);
+}
+
+void
+request_fail(struct request *request, struct view text)
+{
+    struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
+    struct buf line = {0};
+
+    drop_reply(request);
+    encode_error(&line, text);
+    chain_copy(&request->reply, pool, line.data, line.len);
+    request_charge(request, line.len);
+    request->reply_bytes = line.len;
+    buf_fini(&line);
+    cell_inc(&request->pool->stats->forward_error);
+    request_done(request);
+}
+
+void
+request_fail_fmt(struct request *request, const char *fmt, ...)
+{
+    char text[TEXT_MAX];
+    va_list args;
+
+    va_start(args, fmt);
+    int len = vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    request_fail(request, view_of(text, MIN((size_t)len, sizeof(text) - 1)));
+}
+
+void
+request_answer_now(struct session *session, const struct command *command,
+                   struct view reply)
+{
+    struct session_stats *stats = session->pool->stats;
+
+    if (!TAILQ_EMPTY(&session->queue)) {
+        struct request *request = request_new(session, command);
+        chain_copy(&request->reply, loop_chunks(session->pool->env->loop),
+                   reply.data, reply.len);
+        request_charge(request, reply.len);
+        request->reply_bytes = reply.len;
+        request->no_reply = false;
+        request->done = true;
+        return;
+    }
+    if (reply.len > 0)
+        stream_push_copy(&session->stream, reply.data, reply.len);
+    cell_inc(&stats->replies);
+    cell_add(&stats->reply_bytes, reply.len);
+}
+
+/* --- keeping answers ----------------------------------------------------------- */
+
+bool
+request_hold(struct request *request, struct chain *reply,
+             const struct reply_piece *piece)
+{
+    struct session *session = request->session;
+    struct session_env *env = request->pool->env;
+
+    chain_push(reply, piece->chunk, piece->off, piece->len);
+    request_charge(request, piece->len);
+    if (!request->is_held) {
+        request->is_held = true;
+        TAILQ_INSERT_TAIL(&env->held, request, held_link);
+    }
+    if (unlikely(session_is_over_limit(session))) {
+        session_close(&session, CLOSE_CLIENT_OUTPUT_LIMIT);
+        return false;
+    }
+    return true;
+}
+
+void
+request_compact_held(struct session_env *env)
+{
+    struct request *request;
+
+    while ((request = TAILQ_FIRST(&env->held)) != NULL) {
+        TAILQ_REMOVE(&env->held, request, held_link);
+        request->is_held = false;
+        if (request->reply.bytes > 0 && request->reply.bytes < HELD_SMALL)
+            (void)chain_compact(&request->reply, loop_chunks(env->loop));
+    }
+}
+
+/* --- what the lane says --------------------------------------------------------- */
+
+/* More is in the output than the client takes: shall the lane wait? */
+static void
+check_output(struct request *request)
+{
+    struct session *session = request->session;
+    struct call *call = &request->call;
+    size_t bytes = session->stream.out.bytes;
+
+    if (bytes < OUTPUT_HIGH || call->lane == NULL)
+        return;
+    if (call->lane->kind == LANE_PRIVATE || !lane_has_behind(call) ||
+        session_is_over_limit(session))
+        session_pause_lane(session, request);
+}
+
+/* Not our turn yet, and the reply is long. */
+static void
+check_held(struct request *request)
+{
+    struct call *call = &request->call;
+
+    if (call->lane != NULL && call->lane->kind == LANE_PRIVATE)
+        session_pause_lane(request->session, request);
+}
+
+static void
+note_progress(struct request *request)
+{
+    if (!request->has_deadline)
+        return;
+    request->progress_us = loop_now_us(request->pool->env->loop);
+    TAILQ_REMOVE(&request->pool->deadlines, request, deadline_link);
+    TAILQ_INSERT_TAIL(&request->pool->deadlines, request, deadline_link);
+}
+
+static void
+take_piece(struct request *request, const struct reply_piece *piece)
+{
+    struct session *session = request->session;
+
+    request->reply_type = piece->type;
+    request->reply_bytes += piece->len;
+    if (TAILQ_FIRST(&session->queue) != request) {
+        if (!request_hold(request, &request->reply, piece))
+            return;
+        if (!piece->last)
+            check_held(request);
+    } else if (!request->no_reply) {
+        if (chain_is_empty(&session->stream.out))
+            session->sent_us = loop_now_us(session->pool->env->loop);
+        request->begun = true;
+        stream_push(&session->stream, piece->chunk, piece->off, piece->len);
+        if (!piece->last)
+            check_output(request);
+    }
+    if (!piece->last)
+        note_progress(request);
+}
+
+static void
+on_reply(struct call *call, const struct reply_piece *piece)
+{
+    struct request *request = CONTAINER_OF(call, struct request, call);
+
+    if (unlikely(request->session == NULL || request->done)) {
+        if (piece->last) {
+            cell_inc(&pool_server(request->pool->pool, request->shard)
+                          ->stats->discarded_replies);
+            request_unref(&request);
+        }
+        return;
+    }
+    take_piece(request, piece);
+    if (!piece->last)
+        return;
+    if (likely(request->session != NULL)) {
+        upload_on_lost(request->session); /* an answer before its end */
+        request_done(request);
+    }
+    request_unref(&request);
+}
+
+static void
+on_lost(struct call *call, enum close_reason why, bool sent)
+{
+    struct request *request = CONTAINER_OF(call, struct request, call);
+    struct session *session = request->session;
+
+    if (session == NULL || request->done) {
+        request_unref(&request);
+        return;
+    }
+    if (session->pausing == request)
+        request->paused = NULL; /* that lane is no more */
+    if (request->begun) {
+        session_close(&session, CLOSE_REPLY_CUT);
+    } else if (session->upload != NULL) {
+        upload_on_lost(session);
+        cell_inc(&request->pool->stats->errors_unreachable);
+        request_fail(request,
+                     request_text_lost(request, request->shard, false));
+    } else if (retry_may_resend(request, why, sent)) {
+        request->tries++;
+        request_submit(request);
+    } else {
+        cell_inc(sent ? &request->pool->stats->errors_lost
+                      : &request->pool->stats->errors_unreachable);
+        request_fail(request,
+                     request_text_lost(request, request->shard, sent));
+    }
+    request_unref(&request);
+}
+
+static void
+on_drain(struct call *call)
+{
+    struct request *request = CONTAINER_OF(call, struct request, call);
+
+    if (request->session != NULL)
+        upload_on_lane(request->session);
+}
+
+/* Others wait behind a reply that its client does not take: keep the rest for
+ * it, as far as its limit goes. */
+static void
+on_contended(struct call *call)
+{
+    struct request *request = CONTAINER_OF(call, struct request, call);
+    struct session *session = request->session;
+
+    if (session != NULL && session->pausing == request &&
+        !session_is_over_limit(session))
+        session_resume_lane(session);
+}
+
+const struct call_ops request_call_ops = {
+    .on_reply = on_reply,
+    .on_lost = on_lost,
+    .on_drain = on_drain,
+    .on_contended = on_contended,
+};
+
+/* --- sending --------------------------------------------------------------------- */
+
+void
+request_submit(struct request *request)
+{
+    struct session *session = request->session;
+    struct server *server = pool_server(request->pool->pool, request->shard);
+    struct lane_key key = {.db = session->db, .resp = session->resp};
+
+    if (unlikely(session->is_heavy && session->in_flight == 1)) {
+        private_lane_submit(session, request, false);
+        return;
+    }
+    struct lane *lane =
+        server_shared_lane(server, key, (unsigned)session->id);
+    if (unlikely(lane == NULL)) {
+        cell_inc(&request->pool->stats->errors_unreachable);
+        request_fail(request,
+                     request_text_unreachable(request, request->shard));
+        return;
+    }
+    request->refs++;
+    lane_submit(lane, &request->call);
+}
+
+/* --- giving up -------------------------------------------------------------------- */
+
+void
+request_orphan(struct request *request)
+{
+    drop_reply(request);
+    request_leave(request);
+    if (request->job != NULL) {
+        split_job_abandon(request);
+    } else if (request->call.state == CALL_WAITING) {
+        struct request *call_ref = request;
+        if (lane_withdraw(&request->call))
+            request_unref(&call_ref);
+    } else if (request->call.body_open) {
+        /* The rest will never come, so the server waits for ever. */
+        struct lane *lane = request->call.lane;
+        lane_close(&lane, CLOSE_UPLOAD_ABORTED);
+    }
+    chunk_unref(&request->call.body.chunk);
+    request_unref(&request);
+}
+
+/* --- deadlines ---------------------------------------------------------------------- */
+
+void
+request_start_deadline(struct request *request)
+{
+    struct session_pool *pool = request->pool;
+
+    request->has_deadline = true;
+    request->progress_us = request->start_us;
+    TAILQ_INSERT_TAIL(&pool->deadlines, request, deadline_link);
+    if (unlikely(!timer_is_active(&pool->deadline)))
+        timer_start(&pool->deadline, pool->settings->request_timeout_ms);
+}
+
+static void
+request_expire(struct request *request)
+{
+    struct session *session = request->session;
+    bool sent = request->call.state == CALL_SENT;
+
+    stop_deadline(request);
+    cell_inc(&request->pool->stats->errors_timeout);
+    if (request->begun) {
+        session_close(&session, CLOSE_REPLY_CUT);
+        return;
+    }
+    if (request->job != NULL) {
+        split_job_expire(request);
+        return;
+    }
+    if (sent) {
+        cell_inc(&pool_server(request->pool->pool, request->shard)
+                      ->stats->server_timedout);
+        chunk_unref(&request->call.body.chunk);
+    } else if (lane_withdraw(&request->call)) {
+        struct request *call_ref = request;
+        request_unref(&call_ref);
+    }
+    request_fail(request, request_text_late(request, request->shard, sent));
+}
+
+void
+request_on_deadline(struct timer *timer, void *arg)
+{
+    struct session_pool *pool = arg;
+    uint64_t now_us = loop_now_us(pool->env->loop);
+    uint64_t limit_us = (uint64_t)pool->settings->request_timeout_ms * 1000;
+    struct request *request;
+
+    while ((request = TAILQ_FIRST(&pool->deadlines)) != NULL) {
+        uint64_t due_us = request->progress_us + limit_us;
+        if (due_us > now_us) {
+            timer_start(timer, (int64_t)((due_us - now_us) / 1000 + 1));
+            return;
+        }
+        if (request->session->pausing == request)
+            note_progress(request); /* it is the client that is slow */
+        else
+            request_expire(request);
+    }
+}
+
+/* --- sentences ------------------------------------------------------------------------ */
+
+static const char *
+shard_name(const struct request *request, uint32_t shard)
+{
+    return pool_server(request->pool->pool, shard)->name;
+}
+
+static struct view
+sentence(const struct request *request, const char *fmt, ...)
+    PRINTF_LIKE(2, 3);
+
+static struct view
+sentence(const struct request *request, const char *fmt, ...)
+{
+    struct buf *out = &request->pool->env->out;
+    va_list args;
+
+    out->len = 0;
+    va_start(args, fmt);
+    int len = vsnprintf(buf_reserve(out, TEXT_MAX), TEXT_MAX, fmt, args);
+    va_end(args);
+    return view_of(out->data, MIN((size_t)len, (size_t)TEXT_MAX - 1));
+}
+
+struct view
+request_text_unreachable(const struct request *request, uint32_t shard)
+{
+    return sentence(request,
+                    "CLUSTERDOWN proxy: no reachable primary for shard %s, "
+                    "command was not executed",
+                    shard_name(request, shard));
+}
+
+struct view
+request_text_lost(const struct request *request, uint32_t shard, bool sent)
+{
+    if (!sent)
+        return request_text_unreachable(request, shard);
+    return sentence(request,
+                    "ERR proxy: connection to shard %s was lost, the command "
+                    "may have been executed",
+                    shard_name(request, shard));
+}
+
+struct view
+request_text_late(const struct request *request, uint32_t shard, bool sent)
+{
+    return sentence(
+        request,
+        "ERR proxy: shard %s did not answer in %lld ms, the command %s",
+        shard_name(request, shard),
+        (long long)request->pool->settings->request_timeout_ms,
+        sent ? "may have been executed" : "was not executed");
+}

@@ -1,0 +1,540 @@
+/*
+ * session/session.c - a client's life and its turn at reading.
+ */
+#include "session/session.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "command/refuse.h"
+#include "resp/encode.h"
+#include "resp/inline.h"
+#include "session/local.h"
+#include "session/private_lane.h"
+#include "session/upload.h"
+
+#define WINDOW_FIRST 16    /* requests in flight before any answer was seen */
+#define INPUT_HIGH 32768   /* unread bytes with which reading stops */
+#define OUTPUT_LOW 65536   /* a paused lane goes on below this */
+#define HEAVY_REPLIES 8    /* light replies in a row that end heaviness */
+
+static const struct stream_ops session_stream_ops;
+
+static void
+session_set_state(struct session *session, enum session_state state)
+{
+    ASSERT(state > session->state);
+    session->state = state;
+}
+
+/* --- pausing lanes ---------------------------------------------------------- */
+
+void
+session_pause_lane(struct session *session, struct request *request)
+{
+    if (session->pausing != NULL)
+        return;
+    session->pausing = request;
+    request->paused = request->call.lane;
+    TAILQ_INSERT_TAIL(&session->pool->pausing, session, pausing_link);
+    lane_pause(request->call.lane);
+}
+
+/* The lane that waits for us, which does so no more; not yet resumed. */
+static struct lane *
+session_unpause(struct session *session)
+{
+    struct request *request = session->pausing;
+
+    if (request == NULL)
+        return NULL;
+    struct lane *lane = request->paused;
+    session->pausing = NULL;
+    request->paused = NULL;
+    TAILQ_REMOVE(&session->pool->pausing, session, pausing_link);
+    return lane;
+}
+
+void
+session_resume_lane(struct session *session)
+{
+    struct lane *lane = session_unpause(session);
+
+    if (lane != NULL)
+        lane_resume(lane);
+}
+
+/* --- life ------------------------------------------------------------------- */
+
+struct session *
+session_new(struct session_pool *pool, int fd, uint64_t id)
+{
+    struct session *session = MEM_NEW(struct session);
+    struct loop *loop = pool->env->loop;
+
+    stream_set_options(fd, &pool->pool->options);
+    stream_open(&session->stream, loop, fd, &session_stream_ops);
+    session->pool = pool;
+    session->id = id;
+    session->state = SESSION_OPEN;
+    session->resp = 2;
+    session->window = WINDOW_FIRST;
+    session->authenticated = pool->settings->redis_auth == NULL;
+    session->created_us = session->used_us = session->sent_us =
+        loop_now_us(loop);
+    TAILQ_INIT(&session->queue);
+    TAILQ_INSERT_TAIL(&pool->sessions, session, link);
+    pool->session_count++;
+    cell_inc(&pool->stats->client_connections);
+    cell_inc(&pool->stats->clients_accepted);
+    return session;
+}
+
+static void
+session_free(struct grave *grave)
+{
+    struct session *session = CONTAINER_OF(grave, struct session, grave);
+
+    client_info_free(&session->info);
+    mem_free(session);
+}
+
+static void
+count_close(struct session *session, enum close_reason why)
+{
+    struct session_stats *stats = session->pool->stats;
+
+    cell_inc(&stats->closed[why]);
+    cell_dec(&stats->client_connections);
+    if (why == CLOSE_CLIENT_EOF || why == CLOSE_CLIENT_QUIT)
+        cell_inc(&stats->client_eof);
+    else
+        cell_inc(&stats->client_err);
+    if (session->is_heavy)
+        cell_dec(&stats->heavy_clients);
+    log_debug("client connection ended", "pool=%s id=%llu reason=%s",
+              session->pool->settings->name, (unsigned long long)session->id,
+              close_reason_name(why));
+}
+
+static void
+session_leave_lists(struct session *session)
+{
+    struct session_pool *pool = session->pool;
+
+    TAILQ_REMOVE(&pool->sessions, session, link);
+    pool->session_count--;
+    if (session->in_resume)
+        TAILQ_REMOVE(&pool->env->resume, session, resume_link);
+    session->in_resume = false;
+}
+
+void
+session_close(struct session **sessionp, enum close_reason why)
+{
+    struct session *session = *sessionp;
+    struct session_env *env = session->pool->env;
+    struct request *request;
+
+    *sessionp = NULL;
+    if (session->state == SESSION_CLOSED)
+        return;
+    if (session->state == SESSION_DRAINING && why == CLOSE_NONE)
+        why = session->close_reason;
+    session_set_state(session, SESSION_CLOSED);
+    count_close(session, why);
+    session_leave_lists(session);
+    stream_close(&session->stream);
+    session_drop_scan(session);
+    upload_abort(session);
+    struct lane *paused = session_unpause(session);
+    while ((request = TAILQ_FIRST(&session->queue)) != NULL)
+        request_orphan(request);
+    private_lane_free(session);
+    if (paused != NULL)
+        lane_resume(paused); /* its reply is read and dropped */
+    env->on_session_end(env, session->pool->number);
+    loop_bury(env->loop, &session->grave, session_free);
+}
+
+/* Nothing is owed any more. */
+static bool
+session_is_quiet(const struct session *session)
+{
+    return TAILQ_EMPTY(&session->queue) &&
+        chain_is_empty(&session->stream.out);
+}
+
+static void
+close_if_drained(struct session *session)
+{
+    if (session->state == SESSION_DRAINING && session_is_quiet(session))
+        session_close(&session, CLOSE_NONE);
+}
+
+void
+session_drain(struct session *session, enum close_reason why)
+{
+    if (session->state != SESSION_OPEN)
+        return;
+    session_set_state(session, SESSION_DRAINING);
+    session->close_reason = why;
+    stream_set_reading(&session->stream, false);
+    session_resume_later(session);
+}
+
+/* --- the window ------------------------------------------------------------- */
+
+bool
+session_has_room(const struct session *session)
+{
+    if (session->state != SESSION_OPEN || session->upload != NULL)
+        return false;
+    if (session->in_flight > 0 &&
+        (session->barrier || session->is_heavy ||
+         session->in_flight >= session->window))
+        return false;
+    return session->stream.out.bytes <=
+        session->pool->settings->output_low_water_bytes;
+}
+
+static void
+session_set_heavy(struct session *session, bool heavy)
+{
+    if (session->is_heavy == heavy)
+        return;
+    session->is_heavy = heavy;
+    session->light_replies = 0;
+    if (heavy)
+        cell_inc(&session->pool->stats->heavy_clients);
+    else
+        cell_dec(&session->pool->stats->heavy_clients);
+}
+
+static void
+note_weight(struct session *session, uint64_t bytes)
+{
+    if (bytes > session->pool->settings->large_reply_bytes) {
+        cell_inc(&session->pool->stats->large_replies);
+        session_set_heavy(session, true);
+        session->light_replies = 0;
+    } else if (session->is_heavy &&
+               ++session->light_replies >= HEAVY_REPLIES) {
+        session_set_heavy(session, false);
+    }
+}
+
+void
+session_note_reply(struct session *session, uint64_t bytes)
+{
+    const struct pool_settings *settings = session->pool->settings;
+    uint32_t faded = session->reply_size - session->reply_size / 8;
+    uint32_t size = (uint32_t)MIN(bytes, (uint64_t)UINT32_MAX);
+
+    session->reply_size = MAX(faded, size);
+    uint64_t allowed = settings->pipeline_window_bytes /
+        MAX(session->reply_size, 1u);
+    allowed = MIN(MAX(allowed, 1u), settings->pipeline_limit);
+    if (session->window < allowed)
+        session->window++;
+    else
+        session->window = (uint32_t)allowed;
+    note_weight(session, bytes);
+}
+
+bool
+session_is_over_limit(const struct session *session)
+{
+    return session->held_bytes + session->stream.out.bytes >
+        session->pool->settings->client_output_limit_bytes;
+}
+
+void
+session_resume_later(struct session *session)
+{
+    if (session->in_resume || session->state == SESSION_CLOSED)
+        return;
+    session->in_resume = true;
+    TAILQ_INSERT_TAIL(&session->pool->env->resume, session, resume_link);
+}
+
+/* --- input ------------------------------------------------------------------ */
+
+static struct request_limits
+session_limits(const struct session *session)
+{
+    return (struct request_limits){
+        .max_args = (uint32_t)session->pool->settings->arguments_limit,
+        .max_bulk = RESP_MAX_BULK,
+        .unauthenticated = !session->authenticated,
+    };
+}
+
+static struct request_scan *
+session_scan(struct session *session)
+{
+    struct session_env *env = session->pool->env;
+
+    if (session->scan != NULL)
+        return session->scan;
+    if (env->scan == NULL) {
+        env->scan = MEM_NEW(struct request_scan);
+        request_scan_init(env->scan);
+    }
+    return env->scan;
+}
+
+void
+session_drop_scan(struct session *session)
+{
+    struct session_env *env = session->pool->env;
+    struct request_scan *scan = session->scan;
+
+    if (scan == NULL)
+        return;
+    session->scan = NULL;
+    if (env->scan == NULL) {
+        request_scan_reset(scan);
+        env->scan = scan;
+    } else {
+        request_scan_fini(scan);
+        mem_free(scan);
+    }
+}
+
+/* The request is whole and has been taken: ready for the next. */
+static void
+scan_finished(struct session *session, struct request_scan *scan)
+{
+    if (session->scan != NULL)
+        session_drop_scan(session);
+    else
+        request_scan_reset(scan);
+}
+
+static void
+answer_protocol_error(struct session *session, const char *text)
+{
+    struct buf line = {0};
+
+    cell_inc(&session->pool->stats->errors_protocol);
+    if (text[0] == '\0') {
+        log_warn("cross-protocol request", "pool=%s id=%llu",
+                 session->pool->settings->name,
+                 (unsigned long long)session->id);
+        session_drain(session, CLOSE_CLIENT_GUARD);
+        return;
+    }
+    buf_printf(&line, "-ERR %s\r\n", text);
+    request_answer_now(session, NULL, buf_view(&line));
+    buf_fini(&line);
+    session_drain(session, CLOSE_CLIENT_PROTOCOL);
+}
+
+/* One line of words: write it as an array and act on that. */
+static bool
+take_inline(struct session *session, struct request_scan *scan)
+{
+    struct view line = view_of(stream_input_data(&session->stream),
+                               scan->size);
+    struct request_limits limits = session_limits(session);
+    struct buf array = {0};
+    struct request_scan words;
+    uint32_t argc, off;
+    bool taken = true;
+
+    if (inline_encode(line, &array, &argc) != RESP_OK) {
+        answer_protocol_error(
+            session, "Protocol error: unbalanced quotes in request");
+        return false;
+    }
+    if (argc == 0) {
+        buf_fini(&array);
+        return true;
+    }
+    struct chunk *chunk = chunk_ref(chunk_pool_write(
+        loop_chunks(session->pool->env->loop), array.data, array.len, &off));
+    buf_fini(&array);
+    request_scan_init(&words);
+    if (request_scan(&words, &limits, chunk->data + off,
+                     chunk->fill - off) == RESP_OK) {
+        taken = request_accept(session, chunk, off, &words);
+    } else {
+        answer_protocol_error(session, words.error);
+        taken = false;
+    }
+    request_scan_fini(&words);
+    chunk_unref(&chunk);
+    return taken;
+}
+
+static bool
+take_whole(struct session *session, struct request_scan *scan)
+{
+    struct stream *stream = &session->stream;
+    size_t size = scan->size;
+    bool taken = true;
+
+    switch (scan->kind) {
+    case REQUEST_ARRAY:
+        taken = request_accept(session, stream->in.chunk, stream->in.pos,
+                               scan);
+        break;
+    case REQUEST_INLINE:
+        taken = take_inline(session, scan);
+        break;
+    case REQUEST_EMPTY:
+        break;
+    }
+    if (session->state == SESSION_CLOSED)
+        return false;
+    if (!taken && session->state == SESSION_OPEN)
+        session->barrier = true; /* it is scanned again when its time comes */
+    if (taken)
+        stream_consume(stream, size);
+    scan_finished(session, scan);
+    return taken;
+}
+
+/* The request is not whole: keep the scanner, and see if it is a large one. */
+static void
+keep_partial(struct session *session, struct request_scan *scan)
+{
+    struct session_env *env = session->pool->env;
+    const struct pool_settings *settings = session->pool->settings;
+    size_t have = stream_input_len(&session->stream);
+
+    if (session->scan == NULL) {
+        session->scan = scan;
+        env->scan = NULL;
+    }
+    if (have >= settings->large_request_bytes ||
+        scan->known > settings->request_limit_bytes) {
+        if (upload_try(session))
+            return;
+    }
+    size_t want = MIN(scan->known, MAX(2 * have, settings->large_request_bytes));
+    session->stream.want = (uint32_t)want;
+}
+
+/* Act on the next request; false when there is none whole, or not now. */
+static bool
+session_take_one(struct session *session)
+{
+    struct stream *stream = &session->stream;
+    struct request_limits limits = session_limits(session);
+    struct request_scan *scan = session_scan(session);
+
+    switch (request_scan(scan, &limits, stream_input_data(stream),
+                         stream_input_len(stream))) {
+    case RESP_OK:
+        return take_whole(session, scan);
+    case RESP_AGAIN:
+        keep_partial(session, scan);
+        return false;
+    case RESP_BAD:
+        answer_protocol_error(session, scan->error);
+        scan_finished(session, scan);
+        return false;
+    }
+    return false;
+}
+
+/* Read on, unless much is here that cannot be taken now. */
+static void
+session_set_interest(struct session *session)
+{
+    bool stuck = !session_has_room(session) && session->upload == NULL &&
+        stream_input_len(&session->stream) >= INPUT_HIGH;
+
+    if (session->state != SESSION_OPEN)
+        return;
+    if (stuck && session->stream.reading)
+        cell_inc(&session->pool->stats->window_waits);
+    if (session->upload == NULL)
+        stream_set_reading(&session->stream, !stuck);
+}
+
+void
+session_process(struct session *session)
+{
+    struct stream *stream = &session->stream;
+    bool more = true;
+
+    if (session->barrier && session->in_flight == 0)
+        session->barrier = false;
+    while (more && stream_input_len(stream) > 0 && session_has_room(session))
+        more = session_take_one(session);
+    if (session->state == SESSION_CLOSED)
+        return;
+    if (stream->ended && session->state == SESSION_OPEN &&
+        session->upload == NULL && !session->barrier &&
+        (!more || stream_input_len(stream) == 0))
+        session_drain(session, CLOSE_CLIENT_EOF);
+    session_set_interest(session);
+}
+
+/* --- stream events ---------------------------------------------------------- */
+
+static void
+on_input(struct stream *stream)
+{
+    struct session *session = CONTAINER_OF(stream, struct session, stream);
+
+    session->used_us = loop_now_us(session->pool->env->loop);
+    if (unlikely(session->upload != NULL))
+        upload_on_input(session);
+    else
+        session_process(session);
+}
+
+static void
+on_sent(struct stream *stream, size_t bytes)
+{
+    struct session *session = CONTAINER_OF(stream, struct session, stream);
+
+    (void)bytes;
+    session->sent_us = loop_now_us(session->pool->env->loop);
+    if (unlikely(session->pausing != NULL) && stream->out.bytes < OUTPUT_LOW)
+        session_resume_lane(session);
+    if (session->state == SESSION_DRAINING) {
+        close_if_drained(session);
+        return;
+    }
+    if (stream_input_len(stream) > 0 && session_has_room(session)) {
+        session_process(session);
+        if (session->state != SESSION_CLOSED)
+            stream_settle_input(stream);
+    }
+}
+
+static void
+on_end(struct stream *stream, enum stream_end end)
+{
+    struct session *session = CONTAINER_OF(stream, struct session, stream);
+
+    if (end != STREAM_EOF || session->upload != NULL) {
+        session_close(&session, end == STREAM_EOF ? CLOSE_CLIENT_EOF
+                                                  : CLOSE_CLIENT_ERROR);
+        return;
+    }
+    session_resume_later(session);
+}
+
+static const struct stream_ops session_stream_ops = {
+    .on_input = on_input,
+    .on_sent = on_sent,
+    .on_end = on_end,
+};
+
+/* --- called by env ----------------------------------------------------------- */
+
+void
+session_resume(struct session *session)
+{
+    session->in_resume = false;
+    if (session->state == SESSION_OPEN && session->upload == NULL)
+        session_process(session);
+    if (session->state != SESSION_CLOSED)
+        stream_settle_input(&session->stream);
+    close_if_drained(session);
+}

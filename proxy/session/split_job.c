@@ -1,0 +1,269 @@
+/*
+ * session/split_job.c - scatter and gather.
+ */
+#include "session/split_job.h"
+
+#include "base/mem.h"
+#include "resp/encode.h"
+#include "session/session.h"
+
+struct part_call {
+    struct call call;
+    struct request *request;
+    uint32_t index;
+    bool done;
+};
+
+struct split_job {
+    struct split split;
+    uint32_t left; /* parts not done */
+    struct chain *replies;
+    struct part_call parts[];
+};
+
+static struct split_job *
+job_of(const struct part_call *part)
+{
+    return part->request->job;
+}
+
+/* --- gathering ---------------------------------------------------------------- */
+
+static void
+drop_part_reply(struct request *request, uint32_t index)
+{
+    struct chain *reply = &request->job->replies[index];
+
+    request_discharge(request, reply->bytes);
+    chain_clear(reply);
+}
+
+static void
+job_merge(struct request *request)
+{
+    struct split_job *job = request->job;
+    struct session *session = request->session;
+    struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
+
+    enum merge_result result = merge_replies(
+        &job->split, job->replies, session->resp, pool, &request->reply);
+    for (uint32_t i = 0; i < job->split.part_count; i++)
+        drop_part_reply(request, i);
+    request_charge(request, request->reply.bytes);
+    request->reply_bytes = request->reply.bytes;
+    request->reply_type = result == MERGE_OK ? '*' : '-';
+    request_done(request);
+}
+
+static void
+part_done(struct part_call *part)
+{
+    struct request *request = part->request;
+
+    part->done = true;
+    chunk_unref(&part->call.body.chunk);
+    if (--job_of(part)->left == 0)
+        job_merge(request);
+}
+
+/* The part's answer is an error of ours. */
+static void
+part_fail(struct part_call *part, struct view text)
+{
+    struct request *request = part->request;
+    struct chain *reply = &job_of(part)->replies[part->index];
+    struct buf line = {0};
+
+    drop_part_reply(request, part->index);
+    encode_error(&line, text);
+    chain_copy(reply, loop_chunks(request->pool->env->loop), line.data,
+               line.len);
+    buf_fini(&line);
+    request_charge(request, reply->bytes);
+    part_done(part);
+}
+
+static uint32_t
+part_shard(const struct part_call *part)
+{
+    return job_of(part)->split.parts[part->index].shard;
+}
+
+/* --- what lanes say ----------------------------------------------------------- */
+
+static void
+on_part_reply(struct call *call, const struct reply_piece *piece)
+{
+    struct part_call *part = CONTAINER_OF(call, struct part_call, call);
+    struct request *request = part->request;
+    struct session *session = request->session;
+
+    if (session == NULL || part->done) {
+        if (piece->last)
+            request_unref(&request);
+        return;
+    }
+    bool alive =
+        request_hold(request, &job_of(part)->replies[part->index], piece);
+    if (alive && piece->last)
+        part_done(part);
+    if (piece->last)
+        request_unref(&request);
+}
+
+static void
+on_part_lost(struct call *call, enum close_reason why, bool sent)
+{
+    struct part_call *part = CONTAINER_OF(call, struct part_call, call);
+    struct request *request = part->request;
+
+    (void)why;
+    if (request->session != NULL && !part->done) {
+        cell_inc(sent ? &request->pool->stats->errors_lost
+                      : &request->pool->stats->errors_unreachable);
+        part_fail(part, request_text_lost(request, part_shard(part), sent));
+    }
+    request_unref(&request);
+}
+
+static const struct call_ops part_call_ops = {
+    .on_reply = on_part_reply,
+    .on_lost = on_part_lost,
+};
+
+/* --- scattering --------------------------------------------------------------- */
+
+/* Write the part's request into a chunk. */
+static struct extent
+part_encode(struct split_job *job, uint32_t index,
+            const struct command_args *args, struct chunk_pool *pool)
+{
+    size_t size = split_encoded_size(&job->split, args, index);
+    struct chunk *chunk = chunk_pool_reserve(pool, size);
+    struct buf room = {.data = chunk->data + chunk->fill, .cap = size};
+    struct extent body = {chunk_ref(chunk), chunk->fill, (uint32_t)size};
+
+    split_encode(&job->split, args, index, &room);
+    ASSERT(room.len == size && room.data == chunk->data + chunk->fill);
+    chunk->fill += (uint32_t)size;
+    return body;
+}
+
+static void
+part_send(struct part_call *part)
+{
+    struct request *request = part->request;
+    struct session *session = request->session;
+    struct server *server =
+        pool_server(request->pool->pool, part_shard(part));
+    struct lane_key key = {.db = session->db, .resp = session->resp};
+    struct lane *lane =
+        server_shared_lane(server, key, (unsigned)session->id);
+
+    if (lane == NULL) {
+        cell_inc(&request->pool->stats->errors_unreachable);
+        part_fail(part, request_text_unreachable(request, part_shard(part)));
+        return;
+    }
+    request->refs++;
+    lane_submit(lane, &part->call);
+}
+
+static struct split_job *
+job_new(struct request *request, struct split *split)
+{
+    size_t count = split->part_count;
+    struct split_job *job = mem_zalloc(
+        sizeof(*job) + count * (sizeof(struct part_call)));
+
+    job->split = *split;
+    job->left = (uint32_t)count;
+    job->replies = mem_array(count, sizeof(struct chain));
+    for (uint32_t i = 0; i < count; i++) {
+        call_init(&job->parts[i].call, &part_call_ops);
+        job->parts[i].request = request;
+        job->parts[i].index = i;
+    }
+    return job;
+}
+
+void
+split_job_start(struct request *request, struct split *split,
+                const struct command_args *args)
+{
+    struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
+    struct split_job *job = request->job = job_new(request, split);
+
+    cell_inc(&request->pool->stats->requests_split);
+    cell_add(&request->pool->stats->fragments, split->part_count);
+    for (uint32_t i = 0; i < job->split.part_count; i++)
+        job->parts[i].call.body = part_encode(job, i, args, pool);
+
+    /* Sending may fail at once and end the request, so hold on to it. */
+    request->refs++;
+    for (uint32_t i = 0; i < job->split.part_count; i++)
+        part_send(&job->parts[i]);
+    request_unref(&request);
+}
+
+/* --- giving up ---------------------------------------------------------------- */
+
+/* True when the part may have been executed. */
+static bool
+part_withdraw(struct part_call *part)
+{
+    struct request *request = part->request;
+
+    if (part->call.state == CALL_SENT)
+        return true;
+    if (lane_withdraw(&part->call))
+        request_unref(&request);
+    return false;
+}
+
+void
+split_job_expire(struct request *request)
+{
+    struct split_job *job = request->job;
+
+    request->refs++;
+    for (uint32_t i = 0; i < job->split.part_count; i++) {
+        struct part_call *part = &job->parts[i];
+        if (part->done)
+            continue;
+        bool sent = part_withdraw(part);
+        part_fail(part, request_text_late(request, part_shard(part), sent));
+    }
+    request_unref(&request);
+}
+
+void
+split_job_abandon(struct request *request)
+{
+    struct split_job *job = request->job;
+
+    request->refs++;
+    for (uint32_t i = 0; i < job->split.part_count; i++) {
+        (void)part_withdraw(&job->parts[i]);
+        chunk_unref(&job->parts[i].call.body.chunk);
+        drop_part_reply(request, i);
+    }
+    request_unref(&request);
+}
+
+void
+split_job_free(struct request *request)
+{
+    struct split_job *job = request->job;
+
+    if (job == NULL)
+        return;
+    request->job = NULL;
+    for (uint32_t i = 0; i < job->split.part_count; i++) {
+        chunk_unref(&job->parts[i].call.body.chunk);
+        chain_clear(&job->replies[i]);
+    }
+    split_fini(&job->split);
+    mem_free(job->replies);
+    mem_free(job);
+}

@@ -1,0 +1,26 @@
+/*
+ * session/split_job.h - the parts of one split request on their way.
+ *
+ * Each part is a call of its own with an answer of its own; when the last has
+ * been answered, lost or given up, the answers are merged into the request's.
+ * A part always ends, by reply or by deadline.  Parts travel on shared lanes.
+ */
+#ifndef SESSION_SPLIT_JOB_H
+#define SESSION_SPLIT_JOB_H
+
+#include "command/split.h"
+#include "session/request.h"
+
+/* Take a split of two or more parts over, write its parts and send them. */
+void split_job_start(struct request *request, struct split *split,
+                     const struct command_args *args);
+
+/* The deadline has passed: what is missing ends with an error. */
+void split_job_expire(struct request *request);
+
+/* Nobody waits for it any more: withdraw what is unsent. */
+void split_job_abandon(struct request *request);
+
+void split_job_free(struct request *request);
+
+#endif

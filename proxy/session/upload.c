@@ -1,0 +1,221 @@
+/*
+ * session/upload.c - passing large requests on.
+ */
+#include "session/upload.h"
+
+#include "base/mem.h"
+#include "command/keys.h"
+#include "resp/encode.h"
+#include "session/private_lane.h"
+#include "session/request.h"
+
+struct upload {
+    struct request *request; /* NULL: the rest is dropped */
+};
+
+static struct request_limits
+upload_limits(const struct session *session)
+{
+    return (struct request_limits){
+        .max_args = (uint32_t)session->pool->settings->arguments_limit,
+        .max_bulk = RESP_MAX_BULK,
+        .unauthenticated = !session->authenticated,
+    };
+}
+
+static void
+upload_end(struct session *session)
+{
+    mem_free(session->upload);
+    session->upload = NULL;
+    session->pool->upload_count--;
+    session_drop_scan(session);
+    stream_set_reading(&session->stream, true);
+    session_resume_later(session);
+}
+
+/* --- beginning --------------------------------------------------------------- */
+
+static void
+upload_begin(struct session *session, struct request *request)
+{
+    session->upload = MEM_NEW(struct upload);
+    session->upload->request = request;
+    session->pool->upload_count++;
+}
+
+static void
+consume_all(struct session *session)
+{
+    stream_consume(&session->stream, stream_input_len(&session->stream));
+    session->stream.want = 0;
+}
+
+/* Say that it is too large, and read over the rest. */
+static bool
+begin_refusal(struct session *session)
+{
+    struct buf line = {0};
+
+    cell_inc(&session->pool->stats->errors_limit);
+    buf_printf(&line,
+               "-ERR proxy: request is larger than request_limit (%llu "
+               "bytes), command was not executed\r\n",
+               (unsigned long long)
+                   session->pool->settings->request_limit_bytes);
+    request_answer_now(session, NULL, buf_view(&line));
+    buf_fini(&line);
+    if (session->scan->seen == 0) {
+        /* Not even a name: there is nothing to find the end by. */
+        session_drain(session, CLOSE_CLIENT_PROTOCOL);
+        return true;
+    }
+    upload_begin(session, NULL);
+    consume_all(session);
+    return true;
+}
+
+/* Can the request be routed by what is here of it? */
+static const struct command *
+upload_command(const struct command_args *args, const struct request_scan *scan)
+{
+    if (scan->kind != REQUEST_ARRAY || scan->seen < 2)
+        return NULL;
+    const struct command *command = command_find(command_arg(args, 0));
+    if (command == NULL || command->class != CLASS_ROUTE ||
+        !command_arity_ok(command, scan->argc))
+        return NULL;
+    if (command->first_key <= 0 || command->first_key != command->last_key ||
+        (uint32_t)command->first_key >= scan->seen)
+        return NULL;
+    if (!command_routes_early(command, scan->argc, scan->seen))
+        return NULL;
+    return command;
+}
+
+static void
+begin_passing_on(struct session *session, const struct command *command,
+                 uint32_t shard)
+{
+    struct stream *stream = &session->stream;
+    struct request *request = request_new(session, command);
+
+    cell_inc(&session->pool->stats->uploads);
+    request->shard = shard;
+    request->call.body = (struct extent){
+        .chunk = chunk_ref(stream->in.chunk),
+        .off = stream->in.pos,
+        .len = (uint32_t)stream_input_len(stream),
+    };
+    upload_begin(session, request);
+    stream_set_reading(stream, false);
+    consume_all(session);
+    private_lane_submit(session, request, true);
+    if (session->state != SESSION_CLOSED && !private_lane_is_waiting(session))
+        upload_on_lane(session);
+}
+
+bool
+upload_try(struct session *session)
+{
+    const struct pool_settings *settings = session->pool->settings;
+    const struct request_scan *scan = session->scan;
+    struct command_args args = {stream_input_data(&session->stream),
+                                scan->args, scan->seen};
+    const struct command *command =
+        session->authenticated ? upload_command(&args, scan) : NULL;
+    bool too_large = scan->known > settings->request_limit_bytes;
+
+    if (command == NULL && !too_large)
+        return false;
+    if (!TAILQ_EMPTY(&session->queue)) {
+        session->barrier = true;
+        stream_set_reading(&session->stream, false);
+        return true;
+    }
+    if (command == NULL)
+        return begin_refusal(session);
+    uint32_t shard =
+        route_find(session->pool->pool->route,
+                   command_arg(&args, (uint32_t)command->first_key),
+                   &session->pool->pool->dice);
+    if (shard == ROUTE_NONE)
+        return false; /* gathered, and refused in the ordinary way */
+    begin_passing_on(session, command, shard);
+    return true;
+}
+
+/* --- going on ----------------------------------------------------------------- */
+
+static void
+upload_complete(struct session *session)
+{
+    struct request *request = session->upload->request;
+
+    if (request != NULL) {
+        request->start_us = loop_now_us(session->pool->env->loop);
+        request_start_deadline(request);
+        session->barrier = true; /* what follows keeps behind it */
+        lane_feed_end(&request->call);
+    }
+    upload_end(session);
+}
+
+/* The rest is not the protocol: neither side can go on. */
+static void
+upload_broken(struct session *session)
+{
+    cell_inc(&session->pool->stats->errors_protocol);
+    session_close(&session, CLOSE_CLIENT_PROTOCOL);
+}
+
+void
+upload_on_input(struct session *session)
+{
+    struct stream *stream = &session->stream;
+    struct request_limits limits = upload_limits(session);
+    struct request *request = session->upload->request;
+    size_t used;
+    enum resp_result result =
+        request_scan_skip(session->scan, &limits, stream_input_data(stream),
+                          stream_input_len(stream), &used);
+
+    if (result == RESP_BAD) {
+        upload_broken(session);
+        return;
+    }
+    if (request != NULL)
+        lane_feed(&request->call, stream->in.chunk, stream->in.pos,
+                  (uint32_t)used);
+    stream_consume(stream, used);
+    if (result == RESP_OK)
+        upload_complete(session);
+    else if (request != NULL && lane_is_full(request->call.lane))
+        stream_set_reading(stream, false);
+}
+
+void
+upload_on_lane(struct session *session)
+{
+    if (session->upload != NULL)
+        stream_set_reading(&session->stream, true);
+}
+
+void
+upload_on_lost(struct session *session)
+{
+    if (session->upload == NULL)
+        return;
+    session->upload->request = NULL;
+    stream_set_reading(&session->stream, true);
+}
+
+void
+upload_abort(struct session *session)
+{
+    if (session->upload == NULL)
+        return;
+    mem_free(session->upload);
+    session->upload = NULL;
+    session->pool->upload_count--;
+}
