@@ -21,7 +21,7 @@
 #include "net/loop.h"
 
 #define ADMIN_CONNECTIONS 64
-#define ADMIN_IDLE_S 30
+#define ADMIN_IDLE_S 20
 #define ADMIN_SILENT_MS 100
 
 struct admin;

@@ -24,14 +24,6 @@ at_least_zero(uint64_t sum)
     return sum > INT64_MAX ? 0 : sum;
 }
 
-static uint64_t
-cell_at(const void *block, size_t offset)
-{
-    const char *bytes = block;
-
-    return cell_get((const struct cell *)(const void *)(bytes + offset));
-}
-
 void
 admin_source_stamp(struct admin_source *source)
 {
@@ -46,12 +38,20 @@ admin_source_uptime_us(const struct admin_source *source)
 }
 
 uint64_t
+admin_cell(const void *block, size_t offset)
+{
+    const char *bytes = block;
+
+    return cell_get((const struct cell *)(const void *)(bytes + offset));
+}
+
+uint64_t
 admin_sum_pool(const struct admin_source *source, size_t pool, size_t offset)
 {
     uint64_t sum = 0;
 
     for (unsigned w = 0; w < source->workers; w++)
-        sum += cell_at(&source->session_stats[w][pool], offset);
+        sum += admin_cell(&source->session_stats[w][pool], offset);
     return at_least_zero(sum);
 }
 
@@ -62,7 +62,7 @@ admin_sum_server(const struct admin_source *source, size_t pool, size_t server,
     uint64_t sum = 0;
 
     for (unsigned w = 0; w < source->workers; w++)
-        sum += cell_at(&source->server_stats[w][pool][server], offset);
+        sum += admin_cell(&source->server_stats[w][pool][server], offset);
     return at_least_zero(sum);
 }
 

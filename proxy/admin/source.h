@@ -53,6 +53,9 @@ admin_source_pool_count(const struct admin_source *source)
     return source->snapshot->settings->pool_count;
 }
 
+/* The cell at `offset` of a block, as a struct stat_desc has it. */
+uint64_t admin_cell(const void *block, size_t offset);
+
 /* Sums over all workers of the cell at `offset` of a pool's block, and of a
  * server's; a gauge caught in the middle of a change is never below 0. */
 uint64_t admin_sum_pool(const struct admin_source *source, size_t pool,

@@ -1,0 +1,311 @@
+/*
+ * admin/metrics.c - which metrics there are.
+ *
+ * Samples of one family must stand together, so each family walks over all
+ * pools (and servers) in turn.
+ */
+#include "admin/metrics.h"
+
+#include "admin/exposition.h"
+#include "admin/process.h"
+#include "base/version.h"
+
+#define US_PER_S 1e6
+
+/* What is being written, from where. */
+struct metrics {
+    const struct admin_source *source;
+    struct exposition x;
+};
+
+static const struct pool_settings *
+pool_at(const struct metrics *m, size_t pool)
+{
+    return admin_source_pool(m->source, pool);
+}
+
+static size_t
+pool_count(const struct metrics *m)
+{
+    return admin_source_pool_count(m->source);
+}
+
+/* Begin the family of a described cell.  A name that begins with its group, as
+ * some of twemproxy's do, does not say it twice. */
+static void
+stat_family(struct metrics *m, const char *group, const struct stat_desc *desc)
+{
+    char full[EXPOSITION_NAME_MAX];
+    size_t len = strlen(group);
+    bool says_group = strncmp(desc->name, group, len) == 0 &&
+        desc->name[len] == '_';
+
+    snprintf(full, sizeof(full), "pointsman_%s_%s", group,
+             desc->name + (says_group ? len + 1 : 0));
+    exposition_family(&m->x,
+                      desc->kind == STAT_COUNTER ? FAMILY_COUNTER
+                                                 : FAMILY_GAUGE,
+                      full, desc->unit, desc->help);
+}
+
+/* --- pools --------------------------------------------------------------- */
+
+static void
+render_pool_stat(struct metrics *m, const struct stat_desc *desc)
+{
+    stat_family(m, "pool", desc);
+    for (size_t p = 0; p < pool_count(m); p++) {
+        const struct label labels[] = {{"pool", pool_at(m, p)->name},
+                                       {NULL, NULL}};
+        exposition_number(&m->x, labels,
+                          admin_sum_pool(m->source, p, desc->offset));
+    }
+}
+
+static void
+render_pool_ready(struct metrics *m)
+{
+    const struct admin_source *source = m->source;
+
+    exposition_family(&m->x, FAMILY_GAUGE, "pointsman_pool_ready", "",
+                      "1 when the pool serves clients");
+    for (size_t p = 0; p < pool_count(m); p++) {
+        const struct label labels[] = {{"pool", pool_at(m, p)->name},
+                                       {NULL, NULL}};
+        exposition_number(&m->x, labels,
+                          source->pool_is_ready(source->arg, p));
+    }
+}
+
+static void
+render_pool_latency(struct metrics *m)
+{
+    exposition_family(&m->x, FAMILY_HISTOGRAM, "pointsman_pool_latency",
+                      "seconds", "time from request to reply");
+    for (size_t p = 0; p < pool_count(m); p++) {
+        const struct label labels[] = {{"pool", pool_at(m, p)->name},
+                                       {NULL, NULL}};
+        struct histogram latency = admin_sum_pool_latency(m->source, p);
+        exposition_histogram(&m->x, labels, &latency);
+    }
+}
+
+/* Many reasons and commands are known and few of them occur: only those that
+ * did are worth a line. */
+static void
+render_pool_closed(struct metrics *m)
+{
+    exposition_family(&m->x, FAMILY_COUNTER, "pointsman_pool_closed", "",
+                      "client connections that ended, by reason");
+    for (size_t p = 0; p < pool_count(m); p++) {
+        for (unsigned r = 0; r < CLOSE_REASON_COUNT; r++) {
+            uint64_t count = POOL_SUM(m->source, p, closed[r]);
+            const struct label labels[] = {{"pool", pool_at(m, p)->name},
+                                           {"reason", close_reason_name(r)},
+                                           {NULL, NULL}};
+            if (count > 0)
+                exposition_number(&m->x, labels, count);
+        }
+    }
+}
+
+static void
+render_pool_commands(struct metrics *m)
+{
+    exposition_family(&m->x, FAMILY_COUNTER, "pointsman_pool_commands", "",
+                      "requests received, by command");
+    for (size_t p = 0; p < pool_count(m); p++) {
+        for (unsigned c = 0; c < COMMAND_ID_COUNT; c++) {
+            uint64_t count = POOL_SUM(m->source, p, commands[c]);
+            const struct label labels[] = {{"pool", pool_at(m, p)->name},
+                                           {"command", command_by_id(c)->name},
+                                           {NULL, NULL}};
+            if (count > 0)
+                exposition_number(&m->x, labels, count);
+        }
+    }
+}
+
+static void
+render_pools(struct metrics *m)
+{
+    render_pool_ready(m);
+    for (unsigned i = 0; i < session_stat_count; i++)
+        render_pool_stat(m, &session_stat_descs[i]);
+    render_pool_latency(m);
+    render_pool_closed(m);
+    render_pool_commands(m);
+}
+
+/* --- servers ------------------------------------------------------------- */
+
+static void
+render_server_stat(struct metrics *m, const struct stat_desc *desc)
+{
+    stat_family(m, "server", desc);
+    for (size_t p = 0; p < pool_count(m); p++) {
+        const struct pool_settings *pool = pool_at(m, p);
+        for (size_t s = 0; s < pool->server_count; s++) {
+            const struct label labels[] = {{"pool", pool->name},
+                                           {"server", pool->servers[s].name},
+                                           {NULL, NULL}};
+            exposition_number(&m->x, labels,
+                              admin_sum_server(m->source, p, s, desc->offset));
+        }
+    }
+}
+
+static void
+render_server_latency(struct metrics *m)
+{
+    exposition_family(&m->x, FAMILY_HISTOGRAM, "pointsman_server_latency",
+                      "seconds",
+                      "time from a client's request to the server's reply");
+    for (size_t p = 0; p < pool_count(m); p++) {
+        const struct pool_settings *pool = pool_at(m, p);
+        for (size_t s = 0; s < pool->server_count; s++) {
+            const struct label labels[] = {{"pool", pool->name},
+                                           {"server", pool->servers[s].name},
+                                           {NULL, NULL}};
+            struct histogram latency =
+                admin_sum_server_latency(m->source, p, s);
+            exposition_histogram(&m->x, labels, &latency);
+        }
+    }
+}
+
+static void
+render_servers(struct metrics *m)
+{
+    for (unsigned i = 0; i < server_stat_count; i++)
+        render_server_stat(m, &server_stat_descs[i]);
+    render_server_latency(m);
+}
+
+/* --- workers, the stats port --------------------------------------------- */
+
+static void
+render_worker_stat(struct metrics *m, const struct stat_desc *desc)
+{
+    stat_family(m, "worker", desc);
+    for (unsigned w = 0; w < m->source->workers; w++) {
+        char number[16];
+        const struct label labels[] = {{"worker", number}, {NULL, NULL}};
+        snprintf(number, sizeof(number), "%u", w);
+        exposition_number(&m->x, labels,
+                          admin_cell(m->source->worker_stats[w],
+                                     desc->offset));
+    }
+}
+
+static void
+render_workers(struct metrics *m)
+{
+    exposition_family(&m->x, FAMILY_GAUGE, "pointsman_workers", "",
+                      "threads that serve clients");
+    exposition_number(&m->x, NO_LABELS, m->source->workers);
+    for (unsigned i = 0; i < worker_stat_count; i++)
+        render_worker_stat(m, &worker_stat_descs[i]);
+}
+
+static void
+render_port(struct metrics *m, const struct port_stats *port)
+{
+    for (unsigned i = 0; i < port_stat_count; i++) {
+        stat_family(m, "stats", &port_stat_descs[i]);
+        exposition_number(&m->x, NO_LABELS,
+                          admin_cell(port, port_stat_descs[i].offset));
+    }
+}
+
+/* --- the process --------------------------------------------------------- */
+
+static void
+gauge(struct metrics *m, const char *name, const char *unit, const char *help,
+      uint64_t value)
+{
+    exposition_family(&m->x, FAMILY_GAUGE, name, unit, help);
+    exposition_number(&m->x, NO_LABELS, value);
+}
+
+static void
+render_build(struct metrics *m)
+{
+    const struct label labels[] = {{"version", POINTSMAN_VERSION},
+                                   {NULL, NULL}};
+
+    exposition_family(&m->x, FAMILY_INFO, "pointsman_build", "",
+                      "the program's version");
+    exposition_number(&m->x, labels, 1);
+}
+
+static void
+render_state(struct metrics *m)
+{
+    const struct admin_source *source = m->source;
+
+    gauge(m, "pointsman_ready", "",
+          "1 while the process serves clients and is not shutting down",
+          source->is_ready(source->arg));
+    gauge(m, "pointsman_maxclients", "",
+          "client connections that the process accepts",
+          source->snapshot->settings->maxclients);
+    exposition_family(&m->x, FAMILY_GAUGE, "pointsman_uptime", "seconds",
+                      "time since the process started");
+    exposition_real(&m->x, NO_LABELS,
+                    (double)admin_source_uptime_us(source) / US_PER_S);
+}
+
+static void
+render_memory(struct metrics *m, const struct process_facts *facts)
+{
+    gauge(m, "process_resident_memory", "bytes", "memory in RAM",
+          facts->resident_bytes);
+    gauge(m, "process_virtual_memory", "bytes", "size of the address space",
+          facts->virtual_bytes);
+    if (facts->held_bytes == 0)
+        return; /* the allocator cannot tell */
+    gauge(m, "pointsman_memory_allocated", "bytes",
+          "memory asked for and not given back", facts->allocated_bytes);
+    gauge(m, "pointsman_memory_held", "bytes",
+          "memory that the allocator holds from the system",
+          facts->held_bytes);
+}
+
+/* Under the names that every Prometheus client library gives them. */
+static void
+render_process(struct metrics *m)
+{
+    struct process_facts facts = process_facts_read();
+
+    exposition_family(&m->x, FAMILY_COUNTER, "process_cpu", "seconds",
+                      "processor time of all threads, user and system");
+    exposition_real(&m->x, NO_LABELS, facts.cpu_user_s + facts.cpu_system_s);
+    exposition_family(&m->x, FAMILY_GAUGE, "process_start_time", "seconds",
+                      "when the process started, since the epoch");
+    exposition_real(&m->x, NO_LABELS,
+                    (double)m->source->started_unix_us / US_PER_S);
+    render_memory(m, &facts);
+    if (facts.open_fds > 0)
+        gauge(m, "process_open_fds", "", "file descriptors in use",
+              facts.open_fds);
+    gauge(m, "process_max_fds", "", "file descriptors allowed",
+          facts.max_fds);
+}
+
+void
+metrics_render(const struct admin_source *source,
+               const struct port_stats *port, bool open_metrics,
+               struct buf *out)
+{
+    struct metrics m = {source, {.out = out, .open_metrics = open_metrics}};
+
+    render_build(&m);
+    render_state(&m);
+    render_process(&m);
+    render_workers(&m);
+    render_pools(&m);
+    render_servers(&m);
+    render_port(&m, port);
+    exposition_end(&m.x);
+}
