@@ -399,6 +399,19 @@ def fill(config, values):
     return string.Template(textwrap.dedent(config)).substitute(values)
 
 
+def without_fixed_ports(config):
+    """A text that names no stats port gets none.
+
+    The default is one fixed port, and two tests may run at a time.
+    """
+    if re.search(r"^ +stats:", config, re.MULTILINE):
+        return config
+    if re.search(r"^pointsman: *$", config, re.MULTILINE):
+        return re.sub(r"^(pointsman: *\n)( +)", r"\1\2stats: off\n\2", config,
+                      count=1, flags=re.MULTILINE)
+    return "pointsman: {stats: off}\n" + config
+
+
 class World:
     """What one test has started."""
 
@@ -422,7 +435,8 @@ class World:
         """A proxy that is not started; see proxy()."""
         folder = os.path.join(self.folder, f"proxy{len(self.proxies) + 1}")
         os.makedirs(folder)
-        proxy = Proxy(folder, fill(config, values), arguments, environment)
+        config = without_fixed_ports(fill(config, values))
+        proxy = Proxy(folder, config, arguments, environment)
         self.proxies.append(proxy)
         return proxy
 
