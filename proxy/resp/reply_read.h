@@ -20,7 +20,7 @@ struct reply_item {
     struct view text; /* payload of simple, error, bulk, verbatim (after txt:),
                          double, big number, integer */
     int64_t number;   /* integers and booleans */
-    uint64_t count;   /* elements of an aggregate that follow (maps: 2 a pair) */
+    uint64_t count;   /* elements of it that follow (maps: 2 a pair) */
     struct view raw;  /* header line and payload, as on the wire */
 };
 

@@ -5,8 +5,9 @@
  * a few numbers, so pieces may be passed on before the reply is whole.  Knows
  * RESP2, all RESP3 types, nesting up to RESP_MAX_DEPTH (a stack inside the
  * struct, no recursion) and attributes, which belong to the reply that they
- * precede.  Lengths and counts must be plain decimals ("-1" where RESP2 has
- * nulls); a simple line may not hold a lone CR or LF.
+ * precede.  Lengths, counts and integers must be plain decimals ("-1" where
+ * RESP2 has nulls); a simple line may not hold a lone CR or LF.  Streamed forms
+ * ("$?", "*?"), which no server sends, are RESP_BAD.
  */
 #ifndef RESP_REPLY_SCAN_H
 #define RESP_REPLY_SCAN_H
@@ -15,15 +16,16 @@
 #include "resp/resp.h"
 
 struct reply_scan {
-    char type;      /* first byte of the reply (after attributes), 0: none yet */
+    char type;      /* first byte of the reply (after attributes), 0: none */
     uint64_t size;  /* bytes of this reply so far */
     uint64_t known; /* bytes that it is known to have at least */
     const char *error; /* with RESP_BAD: why */
 
     uint8_t state;
+    char element; /* first byte of the element in progress */
     uint8_t negative;
     uint16_t depth;
-    uint32_t line;   /* bytes of the current header or simple line */
+    uint32_t line;   /* bytes of the simple line, or digits of the header */
     uint64_t number; /* read so far, or bulk bytes still to come */
     uint64_t left[RESP_MAX_DEPTH]; /* elements still to come, by level */
 };

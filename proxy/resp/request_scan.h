@@ -54,7 +54,7 @@ enum request_kind {
 struct request_scan {
     /* What has been found.  With RESP_AGAIN: so far. */
     enum request_kind kind;
-    uint32_t argc;         /* words announced; 0 until the first line is whole */
+    uint32_t argc;         /* words announced; 0 until the first line is in */
     uint32_t seen;         /* words that are whole */
     struct resp_arg *args; /* `seen` entries */
     size_t size;           /* bytes scanned; with RESP_OK the whole request */
@@ -68,9 +68,9 @@ struct request_scan {
 
     /* The scanner's own. */
     uint8_t state;
-    uint64_t number;
-    uint32_t digits;
-    uint32_t line_start;
+    uint64_t number;  /* of a header line, or bulk bytes still to come */
+    uint32_t digits;  /* read so far */
+    uint32_t skipped; /* words passed by request_scan_skip() */
     uint32_t args_cap;
     struct resp_arg few[REQUEST_ARGS_INLINE];
 };
@@ -87,7 +87,9 @@ enum resp_result request_scan(struct request_scan *scan,
                               const char *data, size_t len) MUST_CHECK;
 
 /* Go on without keeping bytes: `data` is what follows scan->size.  *used says
- * how many of these bytes belong to this request.  args stay as they are. */
+ * how many of these bytes belong to this request.  args and seen stay as they
+ * are, while size, known, in_bulk and bulk_len go on.  Only for an array whose
+ * first word is whole; after it only this function may be called. */
 enum resp_result request_scan_skip(struct request_scan *scan,
                                    const struct request_limits *limits,
                                    const char *data, size_t len,
