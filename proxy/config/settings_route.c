@@ -1,0 +1,43 @@
+/*
+ * config/settings_route.c - the servers of a pool as shards of a route.
+ */
+#include "base/mem.h"
+#include "config/settings.h"
+
+static struct route_shard_spec
+shard_of(const struct server_settings *server)
+{
+    return (struct route_shard_spec){
+        .name = view_str(server->name),
+        .weight = server->weight,
+        .live = true,
+        .is_default = server->is_default,
+        .ranges = server->ranges,
+        .range_count = server->range_count,
+        .slots = server->slots,
+        .slot_count = server->slot_count,
+    };
+}
+
+struct route *
+settings_make_route(const struct pool_settings *pool, struct error *error)
+{
+    struct route_shard_spec *shards =
+        mem_array(pool->server_count, sizeof(*shards));
+
+    for (size_t i = 0; i < pool->server_count; i++)
+        shards[i] = shard_of(&pool->servers[i]);
+    struct route_spec spec = {
+        .distribution = pool->distribution,
+        .hash = pool->hash,
+        .unsigned_chars = pool->unsigned_chars,
+        .has_tag = pool->has_tag,
+        .tag = {pool->tag[0], pool->tag[1]},
+        .range_by = pool->range_by,
+        .shards = shards,
+        .shard_count = pool->server_count,
+    };
+    struct route *route = route_new(&spec, error);
+    mem_free(shards);
+    return route;
+}
