@@ -21,10 +21,12 @@ submit_now(struct private_lane *private)
     struct lane *lane = private->lease.lane;
 
     request->refs++; /* the call's */
-    if (private->open_body)
+    if (private->open_body) {
+        request_stop_deadline(request); /* from now on upload_idle_timeout */
         lane_submit_open(lane, &request->call);
-    else
+    } else {
         lane_submit(lane, &request->call);
+    }
 }
 
 static void
@@ -33,6 +35,7 @@ lane_unreachable(struct private_lane *private)
     struct request *request = private->request;
 
     private->request = NULL;
+    upload_on_lost(private->session);
     cell_inc(&request->pool->stats->errors_unreachable);
     request_fail(request, request_text_unreachable(request, request->shard));
 }
@@ -43,13 +46,10 @@ on_lane(struct lane_lease *lease)
     struct private_lane *private =
         CONTAINER_OF(lease, struct private_lane, lease);
 
-    if (lease->lane == NULL) {
+    if (lease->lane == NULL)
         lane_unreachable(private);
-        return;
-    }
-    submit_now(private);
-    if (private->open_body)
-        upload_on_lane(private->session);
+    else
+        submit_now(private);
 }
 
 /* The call on it has been or will be told by itself. */
@@ -103,12 +103,6 @@ private_lane_release(struct session *session)
     if (private->server != NULL)
         server_end_lease(private->server, &private->lease);
     private->server = NULL;
-}
-
-bool
-private_lane_is_waiting(const struct session *session)
-{
-    return session->private != NULL && session->private->lease.is_waiting;
 }
 
 void

@@ -21,9 +21,6 @@ void private_lane_submit(struct session *session, struct request *request,
 /* The request that has it is answered, lost or given up. */
 void private_lane_release(struct session *session);
 
-/* Is the session still waiting for the lane? */
-bool private_lane_is_waiting(const struct session *session);
-
 /* Give up and free; the session ends. */
 void private_lane_free(struct session *session);
 

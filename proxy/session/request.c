@@ -79,8 +79,8 @@ request_unref(struct request **requestp)
         request_free(request);
 }
 
-static void
-stop_deadline(struct request *request)
+void
+request_stop_deadline(struct request *request)
 {
     if (!request->has_deadline)
         return;
@@ -94,7 +94,7 @@ request_leave(struct request *request)
 {
     struct session *session = request->session;
 
-    stop_deadline(request);
+    request_stop_deadline(request);
     TAILQ_REMOVE(&session->queue, request, link);
     session->in_flight--;
     cell_dec(&request->pool->stats->requests_in_flight);
@@ -202,7 +202,7 @@ request_done(struct request *request)
     struct session *session = request->session;
 
     request->done = true;
-    stop_deadline(request);
+    request_stop_deadline(request);
     if (session->pausing == request)
         session_resume_lane(session);
     if (session->private != NULL)
@@ -417,7 +417,7 @@ on_drain(struct call *call)
     struct request *request = CONTAINER_OF(call, struct request, call);
 
     if (request->session != NULL)
-        upload_on_lane(request->session);
+        upload_on_drain(request->session);
 }
 
 /* Others wait behind a reply that its client does not take: keep the rest for
@@ -507,7 +507,7 @@ request_expire(struct request *request)
     struct session *session = request->session;
     bool sent = request->call.state == CALL_SENT;
 
-    stop_deadline(request);
+    request_stop_deadline(request);
     cell_inc(&request->pool->stats->errors_timeout);
     if (request->begun) {
         session_close(&session, CLOSE_REPLY_CUT);
@@ -517,6 +517,12 @@ request_expire(struct request *request)
         split_job_expire(request);
         return;
     }
+    if (request->call.body.chunk == NULL) {
+        request_fail(request, VIEW("ERR proxy: the question to all workers "
+                                   "was not answered in time"));
+        return;
+    }
+    upload_on_lost(session);
     if (sent) {
         cell_inc(&pool_server(request->pool->pool, request->shard)
                       ->stats->server_timedout);

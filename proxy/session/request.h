@@ -81,6 +81,8 @@ void request_orphan(struct request *request);
 /* Its time begins to run. */
 void request_start_deadline(struct request *request);
 
+void request_stop_deadline(struct request *request);
+
 /* Timer of pool->deadline: answer what is too old with an error. */
 void request_on_deadline(struct timer *timer, void *arg);
 

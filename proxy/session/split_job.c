@@ -201,8 +201,11 @@ split_job_start(struct request *request, struct split *split,
 
     /* Sending may fail at once and end the request, so hold on to it. */
     request->refs++;
-    for (uint32_t i = 0; i < job->split.part_count; i++)
+    for (uint32_t i = 0; i < job->split.part_count; i++) {
+        if (request->session == NULL)
+            break; /* closed by what sending set off */
         part_send(&job->parts[i]);
+    }
     request_unref(&request);
 }
 

@@ -110,9 +110,8 @@ begin_passing_on(struct session *session, const struct command *command,
     upload_begin(session, request);
     stream_set_reading(stream, false);
     consume_all(session);
+    request_start_deadline(request); /* for getting a lane */
     private_lane_submit(session, request, true);
-    if (session->state != SESSION_CLOSED && !private_lane_is_waiting(session))
-        upload_on_lane(session);
 }
 
 bool
@@ -195,7 +194,7 @@ upload_on_input(struct session *session)
 }
 
 void
-upload_on_lane(struct session *session)
+upload_on_drain(struct session *session)
 {
     if (session->upload != NULL)
         stream_set_reading(&session->stream, true);

@@ -21,8 +21,8 @@ bool upload_try(struct session *session) MUST_CHECK;
 /* More of it has arrived. */
 void upload_on_input(struct session *session);
 
-/* The lane is there; or takes more again. */
-void upload_on_lane(struct session *session);
+/* The lane is there, or takes more again. */
+void upload_on_drain(struct session *session);
 
 /* The request was answered or lost before it was whole. */
 void upload_on_lost(struct session *session);

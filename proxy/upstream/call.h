@@ -41,7 +41,7 @@ struct call_ops {
     /* The lane is gone.  `sent`: some of the call may have reached the
      * server. */
     void (*on_lost)(struct call *call, enum close_reason why, bool sent);
-    /* An open body may be fed again. */
+    /* An open body may be fed: the first time, and after lane_is_full(). */
     void (*on_drain)(struct call *call);
     /* Somebody else has queued a call behind this one, whose reply the lane
      * has stopped reading. */

@@ -134,8 +134,10 @@ lane_push(struct lane *lane, struct call *call)
     cell_inc(&stats->requests);
     cell_add(&stats->request_bytes, body->len);
     stream_push(&lane->stream, body->chunk, body->off, body->len);
-    if (call->body_open)
+    if (call->body_open) {
         lane->upload = call;
+        call->ops->on_drain(call);
+    }
 }
 
 static void

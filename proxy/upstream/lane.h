@@ -84,7 +84,8 @@ struct lane *lane_new(struct server *owner, enum lane_kind kind,
 void lane_submit(struct lane *lane, struct call *call);
 
 /* The same for a call of which only the first bytes are here; private lanes
- * only.  More is fed as it comes; body_open ends with lane_feed_end(). */
+ * only.  Once on_drain has been called (maybe from inside this function) more
+ * is fed as it comes, until lane_feed_end(). */
 void lane_submit_open(struct lane *lane, struct call *call);
 void lane_feed(struct call *call, struct chunk *chunk, uint32_t off,
                uint32_t len);
