@@ -45,7 +45,15 @@ enum {
     COMMAND_CONTAINER = 1 << 15, /* dispatches on argument 1 */
     COMMAND_MODULE = 1 << 16,    /* of a server module */
     COMMAND_NO_ASYNC_LOADING = 1 << 17,
-    COMMAND_SENTINEL = 1 << 18
+    COMMAND_SENTINEL = 1 << 18,
+    COMMAND_NO_MANDATORY_KEYS = 1 << 19,
+    COMMAND_SKIP_MONITOR = 1 << 20,
+    COMMAND_SKIP_SLOWLOG = 1 << 21,
+    COMMAND_ASKING = 1 << 22,
+    COMMAND_PROTECTED = 1 << 23,
+    COMMAND_TOUCHES_ARBITRARY_KEYS = 1 << 24,
+    COMMAND_ONLY_SENTINEL = 1 << 25, /* data servers do not know it */
+    COMMAND_INTERNAL = 1 << 26
 };
 
 /* How a CLASS_SPLIT command is cut and merged. */
@@ -55,7 +63,8 @@ enum split_kind {
     SPLIT_PAIRS,  /* MSET: key and value; +OK */
     SPLIT_SUM,    /* DEL, UNLINK, EXISTS, TOUCH: the sum of integers */
     SPLIT_VALUES_TAIL, /* JSON.MGET: keys, then one argument for all */
-    SPLIT_TRIPLES      /* JSON.MSET: key, path, value; +OK */
+    SPLIT_TRIPLES,     /* JSON.MSET: key, path, value; +OK */
+    SPLIT_TRIPLES_VALUES /* TS.MADD: key, time, value; the array as for MGET */
 };
 
 /* One word for each row: COMMAND_ID_GET, COMMAND_ID_CONFIG_GET, ... */
@@ -73,11 +82,16 @@ struct command {
     uint8_t class;    /* enum command_class */
     uint8_t split;    /* enum split_kind */
     int16_t arity;    /* as COMMAND has it, the container word included */
-    int16_t first_key, last_key, key_step; /* the simple case; 0: none */
+    /* Keys in fixed places; all 0 when there are none and when it takes a look
+     * at the words to know (COMMAND_MOVABLEKEYS): then ask command_keys(). */
+    int16_t first_key, last_key, key_step;
     uint32_t flags;
-    const char *keyspec; /* as in the reference, "" for none */
+    const char *keyspec; /* see the head of commands.def, "" for none */
     const char *since;
     const char *categories; /* "@read @string @fast" */
+    const char *key_flags;  /* of each keyspec: "RO access ; OW update" */
+    /* For COMMAND INFO and COMMAND DOCS; "" where unknown. */
+    const char *group, *tips, *complexity, *summary;
 };
 
 /* By name, without case; NULL when unknown.  O(1). */

@@ -30,6 +30,11 @@ enum keys_result command_keys(const struct command *command,
                               const struct command_args *args,
                               struct key_list *list) MUST_CHECK;
 
+/* "BY" or "GET" when that option of SORT or SORT_RO names keys by a pattern,
+ * which may live anywhere; NULL when none does, and for other commands. */
+const char *command_pattern_option(const struct command *command,
+                                   const struct command_args *args) MUST_CHECK;
+
 /* True when every key of this command stands before its large argument
  * (argument `seen` and later are not here yet), so that it can be routed while
  * the rest still arrives.  SET, GETSET, APPEND, HSET key field <large> ...;

@@ -1,0 +1,21 @@
+/*
+ * command/describe.h - COMMAND and its subcommands, answered from the table.
+ *
+ * The replies have the form of redis-server 7.0 and name what the proxy serves:
+ * rows of CLASS_REFUSE are left out.  Key specifications and argument trees,
+ * which clients have to be able to do without, are not given.
+ */
+#ifndef COMMAND_DESCRIBE_H
+#define COMMAND_DESCRIBE_H
+
+#include "base/buf.h"
+#include "command/command.h"
+
+/*
+ * Append the reply to this request; `command` is the row of COMMAND itself or
+ * of one of its subcommands, and its arity has been checked.  `resp` is 2 or 3.
+ */
+void describe_reply(const struct command *command,
+                    const struct command_args *args, int resp, struct buf *out);
+
+#endif

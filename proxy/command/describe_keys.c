@@ -1,0 +1,112 @@
+/*
+ * command/describe_keys.c - COMMAND GETKEYS and COMMAND GETKEYSANDFLAGS.
+ *
+ * Answers for every command of the table, served or not.
+ */
+#include "command/describe_priv.h"
+#include "command/keyspec.h"
+#include "resp/encode.h"
+
+/* The row that the embedded request would run; NULL for none. */
+static const struct command *
+find_row(const struct command_args *inner)
+{
+    const struct command *row = command_find(command_arg(inner, 0));
+
+    if (row != NULL && (row->flags & COMMAND_CONTAINER) && inner->argc > 1)
+        row = command_find_sub(row, command_arg(inner, 1));
+    return row;
+}
+
+static bool
+has_keys(const struct key_plan *plan)
+{
+    return plan->count > 0 && !plan->specs[0].not_key;
+}
+
+/* Take the flags of one keyspec off a list of them. */
+static struct view
+next_flags(struct view *list)
+{
+    struct view word, flags = view_of(list->data, 0);
+
+    while (next_word(list, &word) && !view_equal(word, VIEW(";")))
+        flags.len = (size_t)(word.data + word.len - flags.data);
+    return flags;
+}
+
+static void
+encode_key(const struct command_args *inner, uint32_t at,
+           const struct view *flags, int resp, struct buf *out)
+{
+    if (flags == NULL) {
+        encode_bulk(out, command_arg(inner, at));
+        return;
+    }
+    encode_array(out, 2);
+    encode_bulk(out, command_arg(inner, at));
+    describe_words(out, resp, *flags, false);
+}
+
+/* Append the keys of all specs and count them; false if that cannot be. */
+static bool
+encode_keys(const struct command *row, const struct command_args *inner,
+            bool with_flags, int resp, struct buf *out, size_t *count)
+{
+    const struct key_plan *plan = key_plan_of(row);
+    struct view all_flags = view_str(row->key_flags);
+    struct key_list list;
+    bool ok = true;
+
+    key_list_init(&list);
+    for (uint32_t i = 0; ok && i < plan->count; i++) {
+        struct view flags = next_flags(&all_flags);
+        list.count = 0;
+        ok = key_spec_keys(&plan->specs[i], inner, &list) == KEYS_OK;
+        for (uint32_t j = 0; ok && j < list.count; j++)
+            encode_key(inner, list.at[j], with_flags ? &flags : NULL, resp,
+                       out);
+        *count += ok ? list.count : 0;
+    }
+    key_list_fini(&list);
+    return ok;
+}
+
+static void
+keys_reply(const struct command *row, const struct command_args *inner,
+           bool with_flags, int resp, struct buf *out)
+{
+    struct buf keys = {0};
+    size_t count = 0;
+    bool ok = encode_keys(row, inner, with_flags, resp, &keys, &count);
+
+    if (ok && count > 0) {
+        encode_array(out, count);
+        buf_append_view(out, buf_view(&keys));
+    } else if (row->flags & COMMAND_NO_MANDATORY_KEYS) {
+        encode_array(out, 0);
+    } else {
+        encode_error(out, VIEW("ERR Invalid arguments specified for command"));
+    }
+    buf_fini(&keys);
+}
+
+void
+describe_keys(const struct command_args *args, bool with_flags, int resp,
+              struct buf *out)
+{
+    const struct command_args inner = {args->data, args->args + 2,
+                                       args->argc - 2};
+    const struct command *row = find_row(&inner);
+
+    if (row == NULL)
+        encode_error(out, VIEW("ERR Invalid command specified"));
+    else if (!has_keys(key_plan_of(row)))
+        encode_error(out, VIEW("ERR The command has no key arguments"));
+    else if (!command_arity_ok(row, inner.argc))
+        encode_error(out,
+                     VIEW("ERR Invalid number of arguments specified for "
+                          "command"));
+    else
+        keys_reply(row, &inner, with_flags, resp, out);
+}

@@ -1,0 +1,54 @@
+/*
+ * command/describe_priv.h - what the files of COMMAND share.
+ */
+#ifndef COMMAND_DESCRIBE_PRIV_H
+#define COMMAND_DESCRIBE_PRIV_H
+
+#include "base/buf.h"
+#include "command/command.h"
+
+static inline bool
+row_is_served(const struct command *row)
+{
+    return row->class != CLASS_REFUSE;
+}
+
+static inline bool
+row_is_sub(const struct command *row)
+{
+    return memchr(row->name, '|', row->name_len) != NULL;
+}
+
+/* Take the next word off a list of words between spaces; false at its end. */
+static inline bool
+next_word(struct view *list, struct view *word)
+{
+    if (list->len == 0)
+        return false;
+    const char *space = memchr(list->data, ' ', list->len);
+    size_t len = space == NULL ? list->len : (size_t)(space - list->data);
+    size_t used = space == NULL ? len : len + 1;
+    *word = view_of(list->data, len);
+    *list = view_of(list->data + used, list->len - used);
+    return true;
+}
+
+/* The set of these words, as statuses (+write) or as bulks. */
+void describe_words(struct buf *out, int resp, struct view list, bool as_bulks);
+
+/* COMMAND DOCS; COMMAND LIST; COMMAND GETKEYS and GETKEYSANDFLAGS. */
+void describe_docs(const struct command_args *args, int resp, struct buf *out);
+void describe_list(const struct command_args *args, struct buf *out);
+void describe_keys(const struct command_args *args, bool with_flags, int resp,
+                   struct buf *out);
+
+/* A served row by the name that COMMAND INFO and DOCS take, subcommands as
+ * "config|get"; NULL for others. */
+const struct command *describe_find(struct view name) MUST_CHECK;
+
+/* The next served subcommand of a container behind the row `after`, which is
+ * the container itself to begin with; NULL at the end. */
+const struct command *describe_next_sub(const struct command *container,
+                                        const struct command *after) MUST_CHECK;
+
+#endif
