@@ -106,8 +106,8 @@ admin_new(struct loop *loop, const struct admin_source *source,
         .write_ms = ADMIN_IDLE_S * MS_PER_S,
     };
     silent_list_init(&admin->silent);
-    admin->http = http_new(loop, ADMIN_CONNECTIONS, ADMIN_IDLE_S, on_request,
-                           admin);
+    admin->http =
+        http_new(loop, ADMIN_CONNECTIONS, ADMIN_IDLE_S, on_request, admin);
     if (admin->http == NULL) {
         error_set(error, "stats: the HTTP library cannot start");
         goto fail;

@@ -40,8 +40,7 @@ answer_metrics(const struct context *context, struct answer *answer)
         strstr(accept, "application/openmetrics-text") != NULL;
 
     answer->type = open_metrics ? EXPOSITION_OPEN_TYPE : EXPOSITION_TEXT_TYPE;
-    metrics_render(context->source, context->port, open_metrics,
-                   &answer->body);
+    metrics_render(context->source, context->port, open_metrics, &answer->body);
 }
 
 static void
@@ -113,8 +112,9 @@ answer_not_found(const struct context *context, struct answer *answer)
 {
     (void)context;
     answer->status = STATUS_NOT_FOUND;
-    buf_append_str(&answer->body, "not found; there are:\n"
-                                  "/ /metrics /stats.json /healthz /readyz\n");
+    buf_append_str(&answer->body,
+                   "not found; there are:\n"
+                   "/ /metrics /stats.json /healthz /readyz\n");
 }
 
 static page_fn

@@ -54,8 +54,8 @@ name_family(struct exposition *x, const char *name, const char *unit)
 }
 
 void
-exposition_family(struct exposition *x, enum family_kind kind,
-                  const char *name, const char *unit, const char *help)
+exposition_family(struct exposition *x, enum family_kind kind, const char *name,
+                  const char *unit, const char *help)
 {
     name_family(x, name, unit);
     x->suffix = kinds[kind].suffix;

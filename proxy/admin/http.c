@@ -35,8 +35,9 @@ static enum MHD_Result
 queue_answer(struct MHD_Connection *connection, struct answer *answer)
 {
     struct MHD_Response *response =
-        MHD_create_response_from_buffer_with_free_callback(
-            answer->body.len, answer->body.data, mem_free);
+        MHD_create_response_from_buffer_with_free_callback(answer->body.len,
+                                                           answer->body.data,
+                                                           mem_free);
 
     if (response == NULL) {
         buf_fini(&answer->body);
@@ -73,8 +74,8 @@ answer_request(struct http *http, struct MHD_Connection *connection,
     struct answer answer = {0};
     struct answer_request request = {
         .path = path,
-        .pool = MHD_lookup_connection_value(
-            connection, MHD_GET_ARGUMENT_KIND, "pool"),
+        .pool = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND,
+                                            "pool"),
         .accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
                                               MHD_HTTP_HEADER_ACCEPT),
     };
@@ -84,8 +85,8 @@ answer_request(struct http *http, struct MHD_Connection *connection,
 }
 
 /* Library callback: once when the head is here, then for each part of a body,
- * then to answer. */
-static enum MHD_Result
+ * then to answer.  The number of parameters is the library's choice. */
+static enum MHD_Result /* NOLINTNEXTLINE(readability-function-size) */
 on_request(void *arg, struct MHD_Connection *connection, const char *path,
            const char *method, const char *version, const char *body,
            size_t *body_size, void **state)
@@ -143,12 +144,13 @@ http_new(struct loop *loop, unsigned connections, unsigned idle_s,
     http->answer = answer;
     http->arg = arg;
     timer_init(&http->timer, loop, on_timer, http);
-    http->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, on_request,
-        http, MHD_OPTION_CONNECTION_LIMIT, connections,
-        MHD_OPTION_CONNECTION_TIMEOUT, idle_s,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_LIMIT,
-        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+    http->daemon =
+        MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL,
+                         NULL, on_request, http, MHD_OPTION_CONNECTION_LIMIT,
+                         connections, MHD_OPTION_CONNECTION_TIMEOUT, idle_s,
+                         MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                         (size_t)MEMORY_LIMIT,
+                         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
     if (http->daemon == NULL) {
         mem_free(http);
         return NULL;

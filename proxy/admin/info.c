@@ -162,8 +162,7 @@ put_errorstats(struct info *info)
         const struct stat_desc *desc = &session_stat_descs[i];
         if (strncmp(desc->name, prefix.data, prefix.len) != 0)
             continue;
-        uint64_t count =
-            admin_sum_pool(info->source, info->pool, desc->offset);
+        uint64_t count = admin_sum_pool(info->source, info->pool, desc->offset);
         if (count > 0)
             buf_printf(info->out, "errorstat_%s:count=%" PRIu64 "\r\n",
                        desc->name + prefix.len, count);

@@ -37,8 +37,8 @@ stat_family(struct metrics *m, const char *group, const struct stat_desc *desc)
 {
     char full[EXPOSITION_NAME_MAX];
     size_t len = strlen(group);
-    bool says_group = strncmp(desc->name, group, len) == 0 &&
-        desc->name[len] == '_';
+    bool says_group =
+        strncmp(desc->name, group, len) == 0 && desc->name[len] == '_';
 
     snprintf(full, sizeof(full), "pointsman_%s_%s", group,
              desc->name + (says_group ? len + 1 : 0));
@@ -72,8 +72,7 @@ render_pool_ready(struct metrics *m)
     for (size_t p = 0; p < pool_count(m); p++) {
         const struct label labels[] = {{"pool", pool_at(m, p)->name},
                                        {NULL, NULL}};
-        exposition_number(&m->x, labels,
-                          source->pool_is_ready(source->arg, p));
+        exposition_number(&m->x, labels, source->pool_is_ready(source->arg, p));
     }
 }
 
@@ -193,8 +192,7 @@ render_worker_stat(struct metrics *m, const struct stat_desc *desc)
         const struct label labels[] = {{"worker", number}, {NULL, NULL}};
         snprintf(number, sizeof(number), "%u", w);
         exposition_number(&m->x, labels,
-                          admin_cell(m->source->worker_stats[w],
-                                     desc->offset));
+                          admin_cell(m->source->worker_stats[w], desc->offset));
     }
 }
 
@@ -268,8 +266,7 @@ render_memory(struct metrics *m, const struct process_facts *facts)
     gauge(m, "pointsman_memory_allocated", "bytes",
           "memory asked for and not given back", facts->allocated_bytes);
     gauge(m, "pointsman_memory_held", "bytes",
-          "memory that the allocator holds from the system",
-          facts->held_bytes);
+          "memory that the allocator holds from the system", facts->held_bytes);
 }
 
 /* Under the names that every Prometheus client library gives them. */
@@ -289,14 +286,12 @@ render_process(struct metrics *m)
     if (facts.open_fds > 0)
         gauge(m, "process_open_fds", "", "file descriptors in use",
               facts.open_fds);
-    gauge(m, "process_max_fds", "", "file descriptors allowed",
-          facts.max_fds);
+    gauge(m, "process_max_fds", "", "file descriptors allowed", facts.max_fds);
 }
 
 void
-metrics_render(const struct admin_source *source,
-               const struct port_stats *port, bool open_metrics,
-               struct buf *out)
+metrics_render(const struct admin_source *source, const struct port_stats *port,
+               bool open_metrics, struct buf *out)
 {
     struct metrics m = {source, {.out = out, .open_metrics = open_metrics}};
 

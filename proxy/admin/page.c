@@ -113,8 +113,8 @@ row_of_pool(const struct admin_source *source, size_t pool, struct buf *out)
     cell_text(out, settings->name);
     cell_text(out, source->pool_address(source->arg, pool));
     cell_text(out, distribution_name(settings->distribution));
-    cell_text(out, source->pool_is_ready(source->arg, pool) ? "ready"
-                                                            : "not ready");
+    cell_text(out,
+              source->pool_is_ready(source->arg, pool) ? "ready" : "not ready");
     cell_number(out, POOL_SUM(source, pool, client_connections));
     cell_number(out, requests);
     cell_rate(out, source, requests);
@@ -188,8 +188,7 @@ summary(const struct admin_source *source, struct buf *out)
                "Rates are averages since the start.</p>\n",
                source->is_ready(source->arg) ? "Ready" : "Not ready",
                (double)admin_source_uptime_us(source) / US_PER_S,
-               source->workers, clients,
-               source->snapshot->settings->maxclients,
+               source->workers, clients, source->snapshot->settings->maxclients,
                (double)facts.resident_bytes / PER_MIB,
                facts.cpu_user_s + facts.cpu_system_s);
 }

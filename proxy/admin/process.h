@@ -10,7 +10,7 @@
 #include "base/base.h"
 
 struct process_facts {
-    uint64_t resident_bytes;  /* of the whole process */
+    uint64_t resident_bytes; /* of the whole process */
     uint64_t virtual_bytes;
     uint64_t allocated_bytes; /* asked for and not given back */
     uint64_t held_bytes;      /* that the allocator holds from the system */

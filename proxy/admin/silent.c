@@ -136,8 +136,7 @@ on_readable(struct fd_watch *watch, void *arg)
 
     (void)watch;
     if (got > 0)
-        silent->list->ops->on_bytes(silent->list->arg,
-                                    silent_release(silent));
+        silent->list->ops->on_bytes(silent->list->arg, silent_release(silent));
     else if (got == 0)
         silent_write(silent);
     else if (errno != EAGAIN && errno != EINTR)

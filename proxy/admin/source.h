@@ -21,7 +21,7 @@
 #include "upstream/snapshot.h"
 
 struct admin_source {
-    const struct snapshot *snapshot;      /* pools and servers by name */
+    const struct snapshot *snapshot; /* pools and servers by name */
     unsigned workers;
     struct session_stats **session_stats; /* [worker][pool] */
     struct server_stats ***server_stats;  /* [worker][pool][server] */
