@@ -227,7 +227,8 @@ route(const struct incoming *in)
     const struct command *command = in->command;
 
     if (likely(command->first_key > 0 &&
-               command->first_key == command->last_key))
+               command->first_key == command->last_key &&
+               (command->flags & COMMAND_MOVABLEKEYS) == 0))
         forward_by_key(in, (uint32_t)command->first_key);
     else
         route_by_keys(in);
