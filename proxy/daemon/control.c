@@ -19,6 +19,7 @@
 #include "daemon/door.h"
 #include "daemon/gather.h"
 #include "daemon/worker.h"
+#include "session/client_line.h"
 
 enum control_state {
     CONTROL_RUNNING,  /* accepting and serving */
@@ -75,7 +76,12 @@ gather_end(struct control *control, struct gather *gather)
 static void
 gather_finish(struct control *control, struct gather *gather)
 {
-    gather_keep_ids(&gather->text, buf_view(&gather->ids));
+    struct buf picked = {0};
+
+    client_lines_pick(buf_view(&gather->text), buf_view(&gather->ids),
+                      &picked);
+    buf_fini(&gather->text);
+    gather->text = picked;
     answer(control, gather);
     gather_end(control, gather);
 }

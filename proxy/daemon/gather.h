@@ -28,8 +28,4 @@ struct gather {
 
 TAILQ_HEAD(gather_list, gather);
 
-/* Keep only the lines of CLIENT LIST whose id is among `ids` (decimals with
- * spaces in between; empty: keep all). */
-void gather_keep_ids(struct buf *text, struct view ids);
-
 #endif

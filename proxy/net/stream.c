@@ -14,6 +14,7 @@
 #include "net/net_priv.h"
 
 #define INPUT_ROOM_MIN 4096  /* least room worth a read in a shared chunk */
+#define EXPECT_SLACK 512     /* room behind a message of the usual size */
 #define IOV_COUNT 64
 #define COALESCE 1024        /* extents below this are copied together */
 #define FLUSH_MAX (1u << 20) /* bytes written for one stream at a time */
@@ -113,17 +114,19 @@ prepare_input(struct stream *stream)
     struct chunk_pool *pool = &stream->loop->chunks;
     size_t left = stream_input_len(stream);
     size_t missing = stream->want > left ? stream->want - left : 1;
+    size_t likely_size = stream->expect > left ? stream->expect - left : 0;
 
     if (left > 0 && can_extend(stream, missing))
         return;
-    if (left + missing <= CHUNK_CAP - INPUT_ROOM_MIN && left < STREAM_SMALL &&
+    size_t room = MAX(missing, likely_size + EXPECT_SLACK);
+    if (left + room <= CHUNK_CAP - INPUT_ROOM_MIN && left < STREAM_SMALL &&
         !stream->reads_large) {
         struct chunk *shared =
             chunk_pool_input(pool, (uint32_t)(left + INPUT_ROOM_MIN));
         move_input(stream, chunk_ref(shared));
         return;
     }
-    size_t size = MAX(left + missing, left + INPUT_ROOM_MIN);
+    size_t size = left + MAX(room, (size_t)INPUT_ROOM_MIN);
     if (left >= STREAM_SMALL)
         size = MAX(size, 2 * left); /* gathering: copy each byte once or so */
     if (stream->reads_large)

@@ -27,17 +27,16 @@
 #ifndef NET_STREAM_H
 #define NET_STREAM_H
 
-#include <ev.h>
 #include <stdbool.h>
 #include <sys/queue.h>
 
 #include "base/chain.h"
 #include "net/address.h"
+#include "net/loop.h"
 
 #define STREAM_SMALL 1024        /* left-overs below this move out */
 #define STREAM_READ_LARGE 131072 /* read size once a peer fills its buffer */
 
-struct loop;
 struct stream;
 
 enum stream_end {
@@ -67,6 +66,7 @@ struct stream {
     struct stream_input in;
     struct chain out;
     uint32_t want;   /* bytes the owner would like in one piece */
+    uint32_t expect; /* bytes that messages lately had: a first read's size */
     int err;         /* errno, with STREAM_ERROR and STREAM_REFUSED */
     bool is_open;
     bool is_dirty;
@@ -122,6 +122,19 @@ stream_consume(struct stream *stream, size_t len)
 {
     ASSERT(len <= stream_input_len(stream));
     stream->in.pos += (uint32_t)len;
+}
+
+/* A message of this size has been taken: the next is likely as large. */
+static inline void
+stream_note_message(struct stream *stream, size_t size)
+{
+    if (likely(size < STREAM_SMALL && stream->expect == 0))
+        return;
+    stream->expect -= stream->expect / 4;
+    if (size > stream->expect)
+        stream->expect = (uint32_t)MIN(size, (size_t)STREAM_READ_LARGE);
+    else if (stream->expect < STREAM_SMALL)
+        stream->expect = 0;
 }
 
 /* After input was consumed outside on_input: let go of what is not needed. */

@@ -337,27 +337,46 @@ act(const struct incoming *in)
     }
 }
 
+static bool
+accept_one(struct incoming *in)
+{
+    struct session *session = in->session;
+    struct session_stats *stats = session->pool->stats;
+
+    in->command = request_command(session, &in->args);
+    if (in->command != NULL && local_is_barrier(in->command) &&
+        !TAILQ_EMPTY(&session->queue))
+        return false;
+    cell_inc(&stats->requests);
+    cell_add(&stats->request_bytes, in->bytes.len);
+    if (unlikely(in->command == NULL))
+        return true;
+    cell_inc(&stats->commands[in->command->id]);
+    session->last_command = in->command;
+    act(in);
+    return true;
+}
+
 bool
 request_accept(struct session *session, struct chunk *chunk, uint32_t off,
                const struct request_scan *scan)
 {
-    struct session_stats *stats = session->pool->stats;
     struct incoming in = {
         .session = session,
         .args = {chunk->data + off, scan->args, scan->argc},
         .bytes = {chunk, off, (uint32_t)scan->size},
     };
 
-    in.command = request_command(session, &in.args);
-    if (in.command != NULL && local_is_barrier(in.command) &&
-        !TAILQ_EMPTY(&session->queue))
-        return false;
-    cell_inc(&stats->requests);
-    cell_add(&stats->request_bytes, scan->size);
-    if (unlikely(in.command == NULL))
-        return true;
-    cell_inc(&stats->commands[in.command->id]);
-    session->last_command = in.command;
-    act(&in);
-    return true;
+    if (likely(!session->reply_skip || session->reply_off))
+        return accept_one(&in);
+    /* Silent for this one request, unless it is CLIENT REPLY OFF. */
+    session->reply_skip = false;
+    session->reply_off = true;
+    bool accepted = accept_one(&in);
+    if (!accepted)
+        session->reply_skip = true;
+    if (in.command == NULL || in.command->id != COMMAND_ID_CLIENT_REPLY ||
+        !view_equal_nocase(command_arg(&in.args, 2), VIEW("OFF")))
+        session->reply_off = false;
+    return accepted;
 }

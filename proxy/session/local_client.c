@@ -219,8 +219,10 @@ local_client_reply(const struct local_call *call)
         session->reply_off = true;
         return LOCAL_NO_REPLY;
     }
-    if (local_arg_is(call, 2, "SKIP"))
-        return session->reply_off ? LOCAL_NO_REPLY : LOCAL_REFUSE;
+    if (local_arg_is(call, 2, "SKIP")) {
+        session->reply_skip = true;
+        return LOCAL_NO_REPLY;
+    }
     return local_error(call, LOCAL_SYNTAX_ERROR);
 }
 

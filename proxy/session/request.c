@@ -14,7 +14,7 @@
 #include "session/split_job.h"
 #include "session/upload.h"
 
-#define FREE_REQUESTS 1024 /* kept for reuse by a worker */
+#define FREE_REQUESTS 8192 /* kept for reuse by a worker */
 #define OUTPUT_HIGH 262144  /* output with which the lane behind it waits */
 #define HELD_SMALL 16384    /* kept answers below this are made compact */
 #define TEXT_MAX 256

@@ -389,8 +389,10 @@ take_whole(struct session *session, struct request_scan *scan)
         return false;
     if (!taken && session->state == SESSION_OPEN)
         session->barrier = true; /* it is scanned again when its time comes */
-    if (taken)
+    if (taken) {
         stream_consume(stream, size);
+        stream_note_message(stream, size);
+    }
     scan_finished(session, scan);
     return taken;
 }

@@ -61,6 +61,7 @@ struct session {
     uint8_t resp;           /* 2 or 3 */
     bool authenticated;
     bool reply_off;         /* CLIENT REPLY OFF */
+    bool reply_skip;        /* CLIENT REPLY SKIP: the next request only */
     bool in_resume;
     bool barrier;           /* nothing more until the queue is empty */
     bool is_heavy;

@@ -157,6 +157,7 @@ upload_complete(struct session *session)
         session->barrier = true; /* what follows keeps behind it */
         lane_feed_end(&request->call);
     }
+    stream_note_message(&session->stream, session->scan->size);
     upload_end(session);
 }
 

@@ -341,6 +341,7 @@ lane_deliver_next(struct lane *lane)
     };
     lane->scanned = 0;
     stream_consume(stream, piece.len);
+    stream_note_message(stream, piece.len);
     stream->want = 0;
     /* Delivering may close us; the chunk must outlive that. */
     struct chunk *chunk = chunk_ref(piece.chunk);

@@ -311,11 +311,20 @@ def test_quit_closes_a_silent_connection(proxy):
     assert raw.is_closed()
 
 
-def test_client_reply_skip_is_refused_by_name(proxy):
-    raw = proxy.raw()
-    assert raw.pipeline(("CLIENT", "REPLY", "SKIP"), ("PING",)) == [
-        b"-ERR command 'client|reply' is not supported through this proxy\r\n",
-        b"+PONG\r\n"]
+def test_client_reply_skip_silences_the_next_request_only(world, proxy):
+    script = (b"CLIENT REPLY SKIP\r\nPING\r\nECHO a\r\n"
+              b"CLIENT REPLY SKIP\r\nSET k 1\r\nGET k\r\n"
+              b"CLIENT REPLY SKIP\r\nNOSUCH\r\nECHO b\r\n"
+              b"CLIENT REPLY SKIP\r\nMGET k j\r\nECHO c\r\n"
+              b"CLIENT REPLY SKIP\r\nCLIENT REPLY OFF\r\nECHO d\r\n"
+              b"CLIENT REPLY ON\r\nECHO e\r\n")
+    answers = []
+    for place in (proxy, world.server()):
+        raw = place.raw()
+        raw.send(script)
+        answers.append(raw.read_replies(6))
+        assert raw.is_quiet(0.1)
+    assert answers[0] == answers[1]
 
 
 def test_every_client_has_an_id_of_its_own(world):
