@@ -9,6 +9,7 @@
 #include "command/keys.h"
 #include "command/refuse.h"
 #include "resp/encode.h"
+#include "session/deadline.h"
 #include "session/local.h"
 #include "session/request.h"
 #include "session/session.h"

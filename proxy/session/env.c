@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "resp/encode.h"
+#include "session/deadline.h"
 #include "session/local.h"
 #include "session/request.h"
 #include "session/session.h"

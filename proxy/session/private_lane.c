@@ -4,6 +4,8 @@
 #include "session/private_lane.h"
 
 #include "base/mem.h"
+#include "session/deadline.h"
+#include "session/sentence.h"
 #include "session/upload.h"
 
 struct private_lane {

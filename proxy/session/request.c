@@ -8,8 +8,10 @@
 
 #include "base/mem.h"
 #include "resp/encode.h"
+#include "session/deadline.h"
 #include "session/private_lane.h"
 #include "session/retry.h"
+#include "session/sentence.h"
 #include "session/session.h"
 #include "session/split_job.h"
 #include "session/upload.h"
@@ -77,15 +79,6 @@ request_unref(struct request **requestp)
     *requestp = NULL;
     if (--request->refs == 0)
         request_free(request);
-}
-
-void
-request_stop_deadline(struct request *request)
-{
-    if (!request->has_deadline)
-        return;
-    request->has_deadline = false;
-    TAILQ_REMOVE(&request->pool->deadlines, request, deadline_link);
 }
 
 /* Out of its session's queue, answered or not. */
@@ -324,16 +317,6 @@ check_held(struct request *request)
 }
 
 static void
-note_progress(struct request *request)
-{
-    if (!request->has_deadline)
-        return;
-    request->progress_us = loop_now_us(request->pool->env->loop);
-    TAILQ_REMOVE(&request->pool->deadlines, request, deadline_link);
-    TAILQ_INSERT_TAIL(&request->pool->deadlines, request, deadline_link);
-}
-
-static void
 take_piece(struct request *request, const struct reply_piece *piece)
 {
     struct session *session = request->session;
@@ -354,7 +337,7 @@ take_piece(struct request *request, const struct reply_piece *piece)
             check_output(request);
     }
     if (!piece->last)
-        note_progress(request);
+        request_note_progress(request);
 }
 
 static void
@@ -485,128 +468,4 @@ request_orphan(struct request *request)
     }
     chunk_unref(&request->call.body.chunk);
     request_unref(&request);
-}
-
-/* --- deadlines ---------------------------------------------------------------------- */
-
-void
-request_start_deadline(struct request *request)
-{
-    struct session_pool *pool = request->pool;
-
-    request->has_deadline = true;
-    request->progress_us = request->start_us;
-    TAILQ_INSERT_TAIL(&pool->deadlines, request, deadline_link);
-    if (unlikely(!timer_is_active(&pool->deadline)))
-        timer_start(&pool->deadline, pool->settings->request_timeout_ms);
-}
-
-static void
-request_expire(struct request *request)
-{
-    struct session *session = request->session;
-    bool sent = request->call.state == CALL_SENT;
-
-    request_stop_deadline(request);
-    cell_inc(&request->pool->stats->errors_timeout);
-    if (request->begun) {
-        session_close(&session, CLOSE_REPLY_CUT);
-        return;
-    }
-    if (request->job != NULL) {
-        split_job_expire(request);
-        return;
-    }
-    if (request->call.body.chunk == NULL) {
-        request_fail(request, VIEW("ERR proxy: the question to all workers "
-                                   "was not answered in time"));
-        return;
-    }
-    upload_on_lost(session);
-    if (sent) {
-        cell_inc(&pool_server(request->pool->pool, request->shard)
-                      ->stats->server_timedout);
-        chunk_unref(&request->call.body.chunk);
-    } else if (lane_withdraw(&request->call)) {
-        struct request *call_ref = request;
-        request_unref(&call_ref);
-    }
-    request_fail(request, request_text_late(request, request->shard, sent));
-}
-
-void
-request_on_deadline(struct timer *timer, void *arg)
-{
-    struct session_pool *pool = arg;
-    uint64_t now_us = loop_now_us(pool->env->loop);
-    uint64_t limit_us = (uint64_t)pool->settings->request_timeout_ms * 1000;
-    struct request *request;
-
-    while ((request = TAILQ_FIRST(&pool->deadlines)) != NULL) {
-        uint64_t due_us = request->progress_us + limit_us;
-        if (due_us > now_us) {
-            timer_start(timer, (int64_t)((due_us - now_us) / 1000 + 1));
-            return;
-        }
-        if (request->session->pausing == request)
-            note_progress(request); /* it is the client that is slow */
-        else
-            request_expire(request);
-    }
-}
-
-/* --- sentences ------------------------------------------------------------------------ */
-
-static const char *
-shard_name(const struct request *request, uint32_t shard)
-{
-    return pool_server(request->pool->pool, shard)->name;
-}
-
-static struct view
-sentence(const struct request *request, const char *fmt, ...)
-    PRINTF_LIKE(2, 3);
-
-static struct view
-sentence(const struct request *request, const char *fmt, ...)
-{
-    struct buf *out = &request->pool->env->out;
-    va_list args;
-
-    out->len = 0;
-    va_start(args, fmt);
-    int len = vsnprintf(buf_reserve(out, TEXT_MAX), TEXT_MAX, fmt, args);
-    va_end(args);
-    return view_of(out->data, MIN((size_t)len, (size_t)TEXT_MAX - 1));
-}
-
-struct view
-request_text_unreachable(const struct request *request, uint32_t shard)
-{
-    return sentence(request,
-                    "CLUSTERDOWN proxy: no reachable primary for shard %s, "
-                    "command was not executed",
-                    shard_name(request, shard));
-}
-
-struct view
-request_text_lost(const struct request *request, uint32_t shard, bool sent)
-{
-    if (!sent)
-        return request_text_unreachable(request, shard);
-    return sentence(request,
-                    "ERR proxy: connection to shard %s was lost, the command "
-                    "may have been executed",
-                    shard_name(request, shard));
-}
-
-struct view
-request_text_late(const struct request *request, uint32_t shard, bool sent)
-{
-    return sentence(
-        request,
-        "ERR proxy: shard %s did not answer in %lld ms, the command %s",
-        shard_name(request, shard),
-        (long long)request->pool->settings->request_timeout_ms,
-        sent ? "may have been executed" : "was not executed");
 }

@@ -78,14 +78,6 @@ void request_done(struct request *request);
 /* Its session has gone. */
 void request_orphan(struct request *request);
 
-/* Its time begins to run. */
-void request_start_deadline(struct request *request);
-
-void request_stop_deadline(struct request *request);
-
-/* Timer of pool->deadline: answer what is too old with an error. */
-void request_on_deadline(struct timer *timer, void *arg);
-
 /* Keep a piece of an answer until its turn; charged to the session.  False:
  * that closed the session. */
 bool request_hold(struct request *request, struct chain *reply,
@@ -102,14 +94,6 @@ void request_compact_held(struct session_env *env);
 struct request *request_new(struct session *session,
                             const struct command *command);
 void request_unref(struct request **requestp);
-
-/* The sentences about a shard, for requests and parts: without '-' and CRLF. */
-struct view request_text_unreachable(const struct request *request,
-                                     uint32_t shard);
-struct view request_text_lost(const struct request *request, uint32_t shard,
-                              bool sent);
-struct view request_text_late(const struct request *request, uint32_t shard,
-                              bool sent);
 
 /* Finish with an error line (code and text, without '-' and CRLF). */
 void request_fail(struct request *request, struct view text);

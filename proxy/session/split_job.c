@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "resp/encode.h"
+#include "session/sentence.h"
 #include "session/session.h"
 
 struct part_call {

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "command/keys.h"
 #include "resp/encode.h"
+#include "session/deadline.h"
 #include "session/private_lane.h"
 #include "session/request.h"
 

@@ -1,0 +1,97 @@
+/*
+ * session/deadline.c - what happens to requests that wait for too long.
+ *
+ * All requests of a pool have the same time, so its list of unanswered ones is
+ * sorted by itself: the newest, and those whose long reply goes on, at the end.
+ */
+#include "session/deadline.h"
+
+#include "session/sentence.h"
+#include "session/session.h"
+#include "session/split_job.h"
+#include "session/upload.h"
+
+void
+request_stop_deadline(struct request *request)
+{
+    if (!request->has_deadline)
+        return;
+    request->has_deadline = false;
+    TAILQ_REMOVE(&request->pool->deadlines, request, deadline_link);
+}
+
+void
+request_note_progress(struct request *request)
+{
+    if (!request->has_deadline)
+        return;
+    request->progress_us = loop_now_us(request->pool->env->loop);
+    TAILQ_REMOVE(&request->pool->deadlines, request, deadline_link);
+    TAILQ_INSERT_TAIL(&request->pool->deadlines, request, deadline_link);
+}
+
+void
+request_start_deadline(struct request *request)
+{
+    struct session_pool *pool = request->pool;
+
+    request->has_deadline = true;
+    request->progress_us = request->start_us;
+    TAILQ_INSERT_TAIL(&pool->deadlines, request, deadline_link);
+    if (unlikely(!timer_is_active(&pool->deadline)))
+        timer_start(&pool->deadline, pool->settings->request_timeout_ms);
+}
+
+static void
+request_expire(struct request *request)
+{
+    struct session *session = request->session;
+    bool sent = request->call.state == CALL_SENT;
+
+    request_stop_deadline(request);
+    cell_inc(&request->pool->stats->errors_timeout);
+    if (request->begun) {
+        session_close(&session, CLOSE_REPLY_CUT);
+        return;
+    }
+    if (request->job != NULL) {
+        split_job_expire(request);
+        return;
+    }
+    if (request->call.body.chunk == NULL) {
+        request_fail(request, VIEW("ERR proxy: the question to all workers "
+                                   "was not answered in time"));
+        return;
+    }
+    upload_on_lost(session);
+    if (sent) {
+        cell_inc(&pool_server(request->pool->pool, request->shard)
+                      ->stats->server_timedout);
+        chunk_unref(&request->call.body.chunk);
+    } else if (lane_withdraw(&request->call)) {
+        struct request *call_ref = request;
+        request_unref(&call_ref);
+    }
+    request_fail(request, request_text_late(request, request->shard, sent));
+}
+
+void
+request_on_deadline(struct timer *timer, void *arg)
+{
+    struct session_pool *pool = arg;
+    uint64_t now_us = loop_now_us(pool->env->loop);
+    uint64_t limit_us = (uint64_t)pool->settings->request_timeout_ms * 1000;
+    struct request *request;
+
+    while ((request = TAILQ_FIRST(&pool->deadlines)) != NULL) {
+        uint64_t due_us = request->progress_us + limit_us;
+        if (due_us > now_us) {
+            timer_start(timer, (int64_t)((due_us - now_us) / 1000 + 1));
+            return;
+        }
+        if (request->session->pausing == request)
+            request_note_progress(request); /* it is the client that is slow */
+        else
+            request_expire(request);
+    }
+}

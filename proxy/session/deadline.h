@@ -1,0 +1,20 @@
+/*
+ * session/deadline.h - how long a request waits for its answer.
+ */
+#ifndef SESSION_DEADLINE_H
+#define SESSION_DEADLINE_H
+
+#include "net/loop.h"
+#include "session/request.h"
+
+/* Its time begins to run, from request->start_us. */
+void request_start_deadline(struct request *request);
+void request_stop_deadline(struct request *request);
+
+/* A piece of its reply has come: its time begins anew. */
+void request_note_progress(struct request *request);
+
+/* Timer of pool->deadline: answer what is too old with an error. */
+void request_on_deadline(struct timer *timer, void *arg);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * session/sentence.c - the proxy's own errors about a shard.
+ */
+#include "session/sentence.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "session/request.h"
+
+#define TEXT_MAX 256
+
+static const char *
+shard_name(const struct request *request, uint32_t shard)
+{
+    return pool_server(request->pool->pool, shard)->name;
+}
+
+static struct view
+sentence(const struct request *request, const char *fmt, ...)
+    PRINTF_LIKE(2, 3);
+
+static struct view
+sentence(const struct request *request, const char *fmt, ...)
+{
+    struct buf *out = &request->pool->env->out;
+    va_list args;
+
+    out->len = 0;
+    va_start(args, fmt);
+    int len = vsnprintf(buf_reserve(out, TEXT_MAX), TEXT_MAX, fmt, args);
+    va_end(args);
+    return view_of(out->data, MIN((size_t)len, (size_t)TEXT_MAX - 1));
+}
+
+struct view
+request_text_unreachable(const struct request *request, uint32_t shard)
+{
+    return sentence(request,
+                    "CLUSTERDOWN proxy: no reachable primary for shard %s, "
+                    "command was not executed",
+                    shard_name(request, shard));
+}
+
+struct view
+request_text_lost(const struct request *request, uint32_t shard, bool sent)
+{
+    if (!sent)
+        return request_text_unreachable(request, shard);
+    return sentence(request,
+                    "ERR proxy: connection to shard %s was lost, the command "
+                    "may have been executed",
+                    shard_name(request, shard));
+}
+
+struct view
+request_text_late(const struct request *request, uint32_t shard, bool sent)
+{
+    return sentence(
+        request,
+        "ERR proxy: shard %s did not answer in %lld ms, the command %s",
+        shard_name(request, shard),
+        (long long)request->pool->settings->request_timeout_ms,
+        sent ? "may have been executed" : "was not executed");
+}
