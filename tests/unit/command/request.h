@@ -26,12 +26,13 @@ request_init_bytes(struct request *request, struct view bytes)
 
     request->bytes = guard_copy(bytes.data, bytes.len);
     request_scan_init(&request->scan);
-    enum resp_result result = request_scan(&request->scan, &limits,
-                                           request->bytes.data, bytes.len);
+    enum resp_result result =
+        request_scan(&request->scan, &limits, request->bytes.data, bytes.len);
     ck_assert_int_eq(result, RESP_OK);
     ck_assert_uint_eq(request->scan.size, bytes.len);
-    request->args = (struct command_args){
-        request->bytes.data, request->scan.args, request->scan.argc};
+    request->args =
+        (struct command_args){request->bytes.data, request->scan.args,
+                              request->scan.argc};
 }
 
 static inline void
@@ -60,8 +61,8 @@ request_init(struct request *request, const char *line)
     for (const char *p = line; p != NULL; count++) {
         const char *space = strchr(p, ' ');
         ck_assert_uint_lt(count, ARRAY_LEN(words));
-        words[count] = space == NULL ? view_str(p)
-                                     : view_of(p, (size_t)(space - p));
+        words[count] =
+            space == NULL ? view_str(p) : view_of(p, (size_t)(space - p));
         p = space == NULL ? NULL : space + 1;
     }
     request_init_words(request, words, count);

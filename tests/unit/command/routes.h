@@ -45,8 +45,9 @@ route_by_slots(size_t count)
 
     ck_assert_uint_le(count, ARRAY_LEN(shards));
     for (size_t i = 0; i < count; i++)
-        shards[i] = (struct route_shard_spec){
-            .name = VIEW("shard"), .weight = 1, .live = true};
+        shards[i] = (struct route_shard_spec){.name = VIEW("shard"),
+                                              .weight = 1,
+                                              .live = true};
     struct route *route = route_new(&spec, &error);
     ck_assert_msg(route != NULL, "%s", error.text);
     return route;

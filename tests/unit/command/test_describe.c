@@ -185,7 +185,8 @@ END_TEST
 
 START_TEST(lists_are_filtered)
 {
-    expect("COMMAND LIST filterby pattern GETR*", 2, "*1\r\n$8\r\ngetrange\r\n");
+    expect("COMMAND LIST filterby pattern GETR*", 2,
+           "*1\r\n$8\r\ngetrange\r\n");
     expect("COMMAND LIST FILTERBY PATTERN config|g*", 2,
            "*1\r\n$10\r\nconfig|get\r\n");
     expect("COMMAND LIST FILTERBY ACLCAT nosuch", 2, "*0\r\n");
@@ -210,8 +211,7 @@ END_TEST
 
 START_TEST(getkeys_lists_the_keys)
 {
-    expect("COMMAND GETKEYS MSET a 1 b 2", 2,
-           "*2\r\n$1\r\na\r\n$1\r\nb\r\n");
+    expect("COMMAND GETKEYS MSET a 1 b 2", 2, "*2\r\n$1\r\na\r\n$1\r\nb\r\n");
     expect("COMMAND GETKEYS object freq k", 2, "*1\r\n$1\r\nk\r\n");
     expect("COMMAND GETKEYS MIGRATE h 1 k 0 1", 2, "*1\r\n$1\r\nk\r\n");
     expect("COMMAND GETKEYS EVAL x 0", 2, "*0\r\n");
@@ -221,8 +221,7 @@ END_TEST
 
 START_TEST(getkeys_says_why_there_are_none)
 {
-    expect("COMMAND GETKEYS nosuch a", 2,
-           "-ERR Invalid command specified\r\n");
+    expect("COMMAND GETKEYS nosuch a", 2, "-ERR Invalid command specified\r\n");
     expect("COMMAND GETKEYS object nosuch a", 2,
            "-ERR Invalid command specified\r\n");
     expect("COMMAND GETKEYS PING", 2,

@@ -89,10 +89,10 @@ END_TEST
 START_TEST(subcommands_have_keys_of_their_own)
 {
     static const struct example examples[] = {
-        {"OBJECT FREQ k", "k"},      {"oBjEcT eNcOdInG a", "a"},
-        {"OBJECT HELP", ""},         {"XINFO HELP", ""},
+        {"OBJECT FREQ k", "k"},       {"oBjEcT eNcOdInG a", "a"},
+        {"OBJECT HELP", ""},          {"XINFO HELP", ""},
         {"XINFO STREAM k FULL", "k"}, {"XGROUP CREATE k g $", "k"},
-        {"MEMORY USAGE k", "k"},     {"PFDEBUG GETREG k", "k"},
+        {"MEMORY USAGE k", "k"},      {"PFDEBUG GETREG k", "k"},
     };
 
     EXPECT_ALL(examples);
@@ -269,8 +269,7 @@ START_TEST(positions_stay_inside_the_request)
             for (uint32_t i = 0; i < argc; i++)
                 some[i] = view_str(words[(i + (uint32_t)id) % 5]);
             request_init_words(&request, some, argc);
-            enum keys_result result =
-                command_keys(row, &request.args, &list);
+            enum keys_result result = command_keys(row, &request.args, &list);
             ck_assert(result == KEYS_OK || list.count == 0);
             for (uint32_t i = 0; i < list.count; i++)
                 ck_assert(list.at[i] > 0 && list.at[i] < argc);
@@ -294,7 +293,8 @@ START_TEST(a_long_list_grows)
     key_list_init(&list);
     for (int round = 0; round < 2; round++) {
         ck_assert_int_eq(command_keys(command_find(words[0]), &request.args,
-                                      &list), KEYS_OK);
+                                      &list),
+                         KEYS_OK);
         ck_assert_uint_eq(list.count, 10001);
         for (uint32_t i = 0; i < list.count; i++)
             ck_assert_uint_eq(list.at[i], i + 1);

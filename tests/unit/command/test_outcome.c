@@ -17,9 +17,11 @@ START_TEST(known_words_are_recognised)
     ck_assert_int_eq(outcome("-MOVED 12182 127.0.0.1:7103\r\n"), OUTCOME_MOVED);
     ck_assert_int_eq(outcome("-ASK 5061 127.0.0.1:7102\r\n"), OUTCOME_ASK);
     ck_assert_int_eq(outcome("-TRYAGAIN Multiple keys request during "
-                             "rehashing of slot\r\n"), OUTCOME_TRYAGAIN);
+                             "rehashing of slot\r\n"),
+                     OUTCOME_TRYAGAIN);
     ck_assert_int_eq(outcome("-LOADING Redis is loading the dataset in memory"
-                             "\r\n"), OUTCOME_LOADING);
+                             "\r\n"),
+                     OUTCOME_LOADING);
     ck_assert_int_eq(outcome("-LOADING Valkey is loading"), OUTCOME_LOADING);
     ck_assert_int_eq(outcome("-BUSY Redis is busy\r\n"), OUTCOME_BUSY);
     ck_assert_int_eq(outcome("-OOM\r\n"), OUTCOME_OOM);

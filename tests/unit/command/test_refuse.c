@@ -71,17 +71,20 @@ START_TEST(long_arguments_are_cut_at_128_bytes_in_all)
     expect_out(want);
     mem_free(want);
 
-    want = mem_printf(UNKNOWN "nosuch" BEGIN "'%.100s' '%.25s' \r\n",
-                      a100.data, b25.data);
-    refuse_unknown(
-        (struct view[]){VIEW("nosuch"), a100, VIEW("bbbbbbbbbbbbbbbbbbbbbbbbb"
-                                                   "bbbbbb"), VIEW("c")}, 4);
+    want = mem_printf(UNKNOWN "nosuch" BEGIN "'%.100s' '%.25s' \r\n", a100.data,
+                      b25.data);
+    refuse_unknown((struct view[]){VIEW("nosuch"), a100,
+                                   VIEW("bbbbbbbbbbbbbbbbbbbbbbbbb"
+                                        "bbbbbb"),
+                                   VIEW("c")},
+                   4);
     expect_out(want);
     mem_free(want);
 
     want = mem_printf(UNKNOWN "nosuch" BEGIN "'%.122s' 'bbb' \r\n", a122.data);
-    refuse_unknown(
-        (struct view[]){VIEW("nosuch"), a122, VIEW("bbbbbbb"), VIEW("c")}, 4);
+    refuse_unknown((struct view[]){VIEW("nosuch"), a122, VIEW("bbbbbbb"),
+                                   VIEW("c")},
+                   4);
     expect_out(want);
     mem_free(want);
     many_free(a200);
@@ -110,7 +113,8 @@ START_TEST(strange_bytes_are_cut_or_become_spaces)
     char *name = mem_printf("no\rsuch%.200s", x200.data);
 
     refuse_unknown((struct view[]){VIEW("nosuch"), VIEW("a\0b\r\nc"),
-                                   VIEW("b")}, 3);
+                                   VIEW("b")},
+                   3);
     expect_out(UNKNOWN "nosuch" BEGIN "'a' 'b' \r\n");
     refuse_unknown((struct view[]){VIEW("nosuch"), VIEW("a\r\nb")}, 2);
     expect_out(UNKNOWN "nosuch" BEGIN "'a  b' \r\n");
@@ -129,7 +133,8 @@ START_TEST(an_unknown_subcommand_points_to_help)
     const struct command *object = command_find(VIEW("oBjEcT"));
     struct view x200 = many('x', 200);
     char *want = mem_printf("-ERR unknown subcommand '%.128s'. Try OBJECT "
-                            "HELP.\r\n", x200.data);
+                            "HELP.\r\n",
+                            x200.data);
 
     refuse_unknown_subcommand(&out, object, VIEW("nosuch"));
     expect_out("-ERR unknown subcommand 'nosuch'. Try OBJECT HELP.\r\n");

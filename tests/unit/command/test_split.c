@@ -139,7 +139,7 @@ END_TEST
 START_TEST(words_that_do_not_come_out_even_are_bad)
 {
     static const char *const lines[] = {
-        "MSET a 1 b",      "MSET a",         "MSET",       "JSON.MSET a $",
+        "MSET a 1 b",        "MSET a",      "MSET",      "JSON.MSET a $",
         "JSON.MSET a $ 1 b", "JSON.MGET a", "JSON.MGET", "MGET",
         "TS.MADD a 1 2 b 1",
     };
@@ -171,8 +171,9 @@ START_TEST(a_cluster_is_cut_by_slot)
     request_init(&request, "MGET {x}1 foo {x}2 bar {foo}3");
     const struct command *mget = request_command(&request);
 
-    ck_assert_int_eq(split_make(&split, mget, &request.args, route, true,
-                                &dice, &bad_key), SPLIT_OK);
+    ck_assert_int_eq(split_make(&split, mget, &request.args, route, true, &dice,
+                                &bad_key),
+                     SPLIT_OK);
     ck_assert_uint_eq(split.part_count, 3);
     ck_assert_uint_eq(split.parts[0].slot, route_slot(route, VIEW("x")));
     ck_assert_uint_eq(split.parts[1].slot, 12182);
@@ -183,7 +184,8 @@ START_TEST(a_cluster_is_cut_by_slot)
     split_fini(&split);
 
     ck_assert_int_eq(split_make(&split, mget, &request.args, route, false,
-                                &dice, &bad_key), SPLIT_OK);
+                                &dice, &bad_key),
+                     SPLIT_OK);
     ck_assert_uint_le(split.part_count, 3);
     ck_assert_uint_eq(split.parts[0].slot, 0);
 }
@@ -204,12 +206,12 @@ expect_partition(void)
             uint32_t key = split.order[part->first + i];
             ck_assert_uint_eq(seen[key]++, 0);
             ck_assert(i == 0 || split.order[part->first + i - 1] < key);
-            ck_assert_uint_eq(
-                route_slot(route, command_arg(&request.args, key + 1)),
-                part->slot);
+            ck_assert_uint_eq(route_slot(route,
+                                         command_arg(&request.args, key + 1)),
+                              part->slot);
         }
-        ck_assert(p == 0 || split.order[part[-1].first] <
-                                split.order[part->first]);
+        ck_assert(p == 0 ||
+                  split.order[part[-1].first] < split.order[part->first]);
     }
     ck_assert_uint_eq(total, split.key_count);
     mem_free(seen);

@@ -125,10 +125,10 @@ START_TEST(a_subcommand_needs_its_container)
     ck_assert_ptr_null(command_find_sub(config, VIEW("freq")));
     ck_assert_ptr_null(command_find_sub(config, VIEW("config|get")));
     ck_assert_ptr_null(command_find_sub(find("get"), VIEW("get")));
-    ck_assert_int_eq(
-        command_find_sub(find("sentinel"),
-                         VIEW("GET-PRIMARY-ADDR-BY-NAME"))->id,
-        COMMAND_ID_SENTINEL_GET_PRIMARY_ADDR_BY_NAME);
+    ck_assert_int_eq(command_find_sub(find("sentinel"),
+                                      VIEW("GET-PRIMARY-ADDR-BY-NAME"))
+                         ->id,
+                     COMMAND_ID_SENTINEL_GET_PRIMARY_ADDR_BY_NAME);
 }
 END_TEST
 
@@ -143,8 +143,8 @@ START_TEST(rows_are_sorted_and_containers_have_subcommands)
             ck_assert_str_lt(command_by_id((enum command_id)(i - 1))->name,
                              row->name);
         if (bar != NULL)
-            inside[command_find(view_of(row->name,
-                                        (size_t)(bar - row->name)))->id] = true;
+            inside[command_find(view_of(row->name, (size_t)(bar - row->name)))
+                       ->id] = true;
     }
     for (int i = 0; i < COMMAND_ID_COUNT; i++) {
         const struct command *row = command_by_id((enum command_id)i);
