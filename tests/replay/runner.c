@@ -1,0 +1,147 @@
+/*
+ * tests/replay/runner.c - run scripts, each in a process of its own.
+ *
+ *   runner [FILE.talk | FOLDER]...
+ *
+ * Every script runs twice: everything sent arrives whole, then byte by byte
+ * (or as its "pieces" line says), with the same outcome.  What a script and
+ * the proxy say on standard error is shown only when it fails; so are crashes,
+ * leaks and scripts that do not end.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "steps.h"
+
+#define SCRIPT_SECONDS 60
+
+/* In the child: returns only when all went well. */
+static void
+run_script(const struct talk *talk, size_t piece)
+{
+    struct world *world = world_new(talk, piece);
+
+    steps_run(world);
+    world_free(&world);
+}
+
+static void
+show(FILE *file)
+{
+    char line[1024];
+
+    rewind(file);
+    while (fgets(line, sizeof(line), file) != NULL)
+        printf("  %s", line);
+}
+
+static const char *
+describe(int status, char *text, size_t size)
+{
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        snprintf(text, size, "did not end in %d s", SCRIPT_SECONDS);
+    else if (WIFSIGNALED(status))
+        snprintf(text, size, "ended by signal %d", WTERMSIG(status));
+    else
+        snprintf(text, size, "exit status %d", WEXITSTATUS(status));
+    return text;
+}
+
+/* True when it passed. */
+static bool
+run_apart(const struct talk *talk, size_t piece)
+{
+    FILE *output = tmpfile();
+    char text[40];
+    int status;
+
+    ASSERT(output != NULL);
+    fflush(NULL);
+    pid_t pid = fork();
+    ASSERT(pid >= 0);
+    if (pid == 0) {
+        dup2(fileno(output), STDERR_FILENO);
+        alarm(SCRIPT_SECONDS);
+        run_script(talk, piece);
+        exit(EXIT_SUCCESS);
+    }
+    waitpid(pid, &status, 0);
+    bool passed = status == 0;
+    if (!passed) {
+        printf("FAIL %s: %s\n", talk->name,
+               describe(status, text, sizeof(text)));
+        show(output);
+    }
+    fclose(output);
+    return passed;
+}
+
+static bool
+run_file(const char *path)
+{
+    struct talk *talk = talk_new(path);
+
+    if (talk == NULL)
+        return false;
+    size_t piece = steps_piece(talk);
+    bool passed = run_apart(talk, FAKE_ANY) &&
+        (piece == FAKE_ANY || run_apart(talk, piece));
+    if (passed)
+        printf("ok   %s\n", talk->name);
+    talk_free(&talk);
+    return passed;
+}
+
+static int
+is_script(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+
+    return dot != NULL && strcmp(dot, ".talk") == 0;
+}
+
+static void
+run_folder(const char *folder, unsigned *passed, unsigned *failed)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_script, alphasort);
+
+    for (int i = 0; i < count; i++) {
+        char *path = mem_printf("%s/%s", folder, entries[i]->d_name);
+        ++*(run_file(path) ? passed : failed);
+        mem_free(path);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+}
+
+static void
+run_path(const char *path, unsigned *passed, unsigned *failed)
+{
+    DIR *folder = opendir(path);
+
+    if (folder == NULL) {
+        ++*(run_file(path) ? passed : failed);
+        return;
+    }
+    closedir(folder);
+    run_folder(path, passed, failed);
+}
+
+int
+main(int argc, char **argv)
+{
+    unsigned passed = 0, failed = 0;
+
+    for (int i = 1; i < argc; i++)
+        run_path(argv[i], &passed, &failed);
+    if (argc == 1)
+        run_path(TALKS, &passed, &failed);
+    printf("%u scripts passed, %u failed\n", passed, failed);
+    return passed > 0 && failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
