@@ -71,7 +71,7 @@ server_line_parse(struct view line, struct server_settings *server)
 
     bool is_named = cut_last(&rest, ' ', &name);
     if (is_named && !server_line_is_name(name))
-        return "a name of up to 255 visible characters behind the space";
+        return "a name of up to 1024 visible characters behind the space";
     if (!cut_last(&rest, ':', &weight))
         return "host:port:weight [name] or /path:weight [name]";
     if (!view_to_u64(weight, &number) || number < 1 ||

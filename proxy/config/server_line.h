@@ -14,7 +14,7 @@
 #include "config/settings.h"
 
 #define SERVER_WEIGHT_MAX INT32_MAX
-#define SERVER_NAME_MAX 255
+#define SERVER_NAME_MAX 1024
 
 /* Fill name, address and weight and return NULL; or return what is allowed,
  * with `server` untouched. */

@@ -310,9 +310,36 @@ answer_locally(const struct incoming *in)
 
 /* --- the door -------------------------------------------------------------------------- */
 
+/* One server is all there is, so its answer is the answer. */
+static void
+forward_if_single(const struct incoming *in)
+{
+    if (in->session->pool->pool->server_count == 1)
+        forward(in, 0);
+    else
+        refuse(in->session, in->command, &in->args);
+}
+
+/* Messages and the indexes of modules live on one server each, which no key
+ * tells. */
+static bool
+needs_single(const struct command *command)
+{
+    return (command->flags & COMMAND_PUBSUB) != 0 ||
+        (command->class == CLASS_ANY &&
+         (command->flags & COMMAND_MODULE) != 0);
+}
+
 static void
 act(const struct incoming *in)
 {
+    if (unlikely(needs_single(in->command))) {
+        if (in->command->class == CLASS_PIN)
+            refuse(in->session, in->command, &in->args);
+        else
+            forward_if_single(in);
+        return;
+    }
     switch ((enum command_class)in->command->class) {
     case CLASS_ROUTE:
         route(in);
@@ -328,9 +355,11 @@ act(const struct incoming *in)
         if (!answer_locally(in))
             forward(in, 0);
         break;
-    case CLASS_ROUTE_PIN:
     case CLASS_FANOUT:
     case CLASS_CURSOR:
+        forward_if_single(in);
+        break;
+    case CLASS_ROUTE_PIN:
     case CLASS_PIN:
     case CLASS_REFUSE:
         refuse(in->session, in->command, &in->args);

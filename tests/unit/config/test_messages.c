@@ -144,7 +144,7 @@ static const struct refusal refusals[] = {
      "from 1 to 65535 behind the host\n"},
     {HEAD "  servers: [{address: h:1, name: a b}]\n",
      "t.yml:4:34: error: a.servers.name: found \"a b\", allowed a name of 1 "
-     "to 255 visible characters\n"},
+     "to 1024 visible characters\n"},
     {HEAD "  servers: [{address: h:1, weight: 0}]\n",
      "t.yml:4:36: error: a.servers.weight: found \"0\", allowed a number from "
      "1 to 2147483647\n"},
