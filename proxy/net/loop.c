@@ -36,6 +36,23 @@ write_dirty(struct loop *loop)
 }
 
 static void
+read_clock(struct loop *loop)
+{
+    double seconds = ev_now(loop->ev) - loop->start;
+
+    loop->now_us = seconds > 0 ? (uint64_t)(seconds * US_PER_SECOND) : 0;
+}
+
+/* Before any other callback of the turn. */
+static void
+on_turn_start(struct ev_loop *ev, ev_check *watcher, int revents)
+{
+    (void)ev;
+    (void)revents;
+    read_clock(watcher->data);
+}
+
+static void
 on_turn_end(struct ev_loop *ev, ev_prepare *watcher, int revents)
 {
     struct loop *loop = watcher->data;
@@ -62,6 +79,12 @@ loop_new(void)
     ev_prepare_init(&loop->turn_end, on_turn_end);
     loop->turn_end.data = loop;
     ev_prepare_start(loop->ev, &loop->turn_end);
+    ev_check_init(&loop->turn_start, on_turn_start);
+    ev_set_priority(&loop->turn_start, EV_MAXPRI);
+    loop->turn_start.data = loop;
+    ev_check_start(loop->ev, &loop->turn_start);
+    /* Neither keeps the loop alive. */
+    ev_unref(loop->ev);
     ev_unref(loop->ev);
     return loop;
 }
@@ -77,7 +100,9 @@ loop_free(struct loop **loopp)
     write_dirty(loop);
     empty_graves(loop);
     ev_ref(loop->ev);
+    ev_ref(loop->ev);
     ev_prepare_stop(loop->ev, &loop->turn_end);
+    ev_check_stop(loop->ev, &loop->turn_start);
     ev_loop_destroy(loop->ev);
     chunk_pool_fini(&loop->chunks);
     mem_free(loop);
@@ -98,16 +123,15 @@ loop_stop(struct loop *loop)
 uint64_t
 loop_now_us(const struct loop *loop)
 {
-    double seconds = ev_now(loop->ev) - loop->start;
-
-    return seconds > 0 ? (uint64_t)(seconds * US_PER_SECOND) : 0;
+    return loop->now_us;
 }
 
 uint64_t
 loop_clock_us(struct loop *loop)
 {
     ev_now_update(loop->ev);
-    return loop_now_us(loop);
+    read_clock(loop);
+    return loop->now_us;
 }
 
 struct chunk_pool *
