@@ -46,7 +46,9 @@ static void
 request_expire(struct request *request)
 {
     struct session *session = request->session;
-    bool sent = request->call.state == CALL_SENT;
+    /* A server does nothing before the whole of a request is there. */
+    bool sent =
+        request->call.state == CALL_SENT && !request->call.body_open;
 
     request_stop_deadline(request);
     cell_inc(&request->pool->stats->errors_timeout);

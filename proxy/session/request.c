@@ -90,6 +90,7 @@ request_leave(struct request *request)
     request_stop_deadline(request);
     TAILQ_REMOVE(&session->queue, request, link);
     session->in_flight--;
+    session->asked_bytes -= request->weight;
     cell_dec(&request->pool->stats->requests_in_flight);
     request->session = NULL;
 }
@@ -129,6 +130,13 @@ request_finish(struct request *request)
         session->stream.ended || session->state == SESSION_DRAINING ||
         !session->stream.reading)
         session_resume_later(session);
+}
+
+void
+request_weigh(struct request *request, size_t bytes)
+{
+    request->session->asked_bytes += bytes - request->weight;
+    request->weight = bytes;
 }
 
 void
@@ -432,6 +440,7 @@ request_submit(struct request *request)
     struct server *server = pool_server(request->pool->pool, request->shard);
     struct lane_key key = {.db = session->db, .resp = session->resp};
 
+    request_weigh(request, request->call.body.len);
     if (unlikely(session->is_heavy && session->in_flight == 1)) {
         private_lane_submit(session, request, false);
         return;

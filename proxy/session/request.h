@@ -35,6 +35,7 @@ struct request {
     uint64_t progress_us;    /* when a piece of its reply last came */
     uint32_t refs;
     uint32_t shard;
+    size_t weight;           /* its bytes, charged to the session */
     bool has_deadline;       /* is in the pool's list */
     bool is_held;            /* is in env->held */
     bool done;               /* `reply` is whole */
@@ -82,6 +83,9 @@ void request_orphan(struct request *request);
  * that closed the session. */
 bool request_hold(struct request *request, struct chain *reply,
                   const struct reply_piece *piece) MUST_CHECK;
+
+/* Its bytes are in memory until it is answered: charge them to the session. */
+void request_weigh(struct request *request, size_t bytes);
 
 /* Charge kept bytes to the session (if it is still there), and take them off. */
 void request_charge(struct request *request, size_t bytes);

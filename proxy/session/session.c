@@ -14,6 +14,7 @@
 
 #define WINDOW_FIRST 16    /* requests in flight before any answer was seen */
 #define INPUT_HIGH 32768   /* unread bytes with which reading stops */
+#define REQUESTS_HIGH (1u << 20) /* unanswered bytes with which it stops */
 #define OUTPUT_LOW 65536   /* a paused lane goes on below this */
 #define HEAVY_REPLIES 8    /* light replies in a row that end heaviness */
 
@@ -178,7 +179,8 @@ session_drain(struct session *session, enum close_reason why)
         return;
     session_set_state(session, SESSION_DRAINING);
     session->close_reason = why;
-    stream_set_reading(&session->stream, false);
+    if (session->upload == NULL)
+        stream_set_reading(&session->stream, false);
     session_resume_later(session);
 }
 
@@ -191,7 +193,8 @@ session_has_room(const struct session *session)
         return false;
     if (session->in_flight > 0 &&
         (session->barrier || session->is_heavy ||
-         session->in_flight >= session->window))
+         session->in_flight >= session->window ||
+         session->asked_bytes >= REQUESTS_HIGH))
         return false;
     return session->stream.out.bytes <=
         session->pool->settings->output_low_water_bytes;
@@ -376,6 +379,8 @@ take_whole(struct session *session, struct request_scan *scan)
 
     switch (scan->kind) {
     case REQUEST_ARRAY:
+        if (unlikely(upload_refuse_whole(session, scan)))
+            break;
         taken = request_accept(session, stream->in.chunk, stream->in.pos,
                                scan);
         break;

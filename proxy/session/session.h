@@ -8,8 +8,8 @@
  *
  * A session owns its stream and its queue of requests; answers leave in the
  * order in which the requests came.  It reads on only while its window has
- * room: a bounded number of requests in flight, fewer the larger their answers
- * lately were, and none while its output stands above output_low_water.
+ * room: a bounded number of requests in flight, fewer the larger they are and
+ * their answers lately were, and none while its output stands above output_low_water.
  *
  *   OPEN -> DRAINING -> CLOSED      DRAINING: no more input; what is owed is
  *     |                   ^         answered, then it closes (EOF, QUIT,
@@ -52,6 +52,7 @@ struct session {
     uint64_t used_us;    /* when bytes last came in */
     uint64_t sent_us;    /* when bytes last left, or output began to wait */
     size_t held_bytes;   /* answers in the queue that wait for their turn */
+    size_t asked_bytes;  /* requests in the queue that wait for an answer */
     uint32_t in_flight;  /* requests in the queue */
     uint32_t window;     /* how many of them there may be */
     uint32_t reply_size; /* what answers lately weighed */

@@ -197,8 +197,12 @@ split_job_start(struct request *request, struct split *split,
 
     cell_inc(&request->pool->stats->requests_split);
     cell_add(&request->pool->stats->fragments, split->part_count);
-    for (uint32_t i = 0; i < job->split.part_count; i++)
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < job->split.part_count; i++) {
         job->parts[i].call.body = part_encode(job, i, args, pool);
+        bytes += job->parts[i].call.body.len;
+    }
+    request_weigh(request, bytes);
 
     /* Sending may fail at once and end the request, so hold on to it. */
     request->refs++;

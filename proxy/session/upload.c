@@ -31,7 +31,7 @@ upload_end(struct session *session)
     session->upload = NULL;
     session->pool->upload_count--;
     session_drop_scan(session);
-    stream_set_reading(&session->stream, true);
+    stream_set_reading(&session->stream, session->state == SESSION_OPEN);
     session_resume_later(session);
 }
 
@@ -52,9 +52,8 @@ consume_all(struct session *session)
     session->stream.want = 0;
 }
 
-/* Say that it is too large, and read over the rest. */
-static bool
-begin_refusal(struct session *session)
+static void
+answer_too_large(struct session *session)
 {
     struct buf line = {0};
 
@@ -66,6 +65,13 @@ begin_refusal(struct session *session)
                    session->pool->settings->request_limit_bytes);
     request_answer_now(session, NULL, buf_view(&line));
     buf_fini(&line);
+}
+
+/* Say that it is too large, and read over the rest. */
+static bool
+begin_refusal(struct session *session)
+{
+    answer_too_large(session);
     if (session->scan->seen == 0) {
         /* Not even a name: there is nothing to find the end by. */
         session_drain(session, CLOSE_CLIENT_PROTOCOL);
@@ -113,6 +119,20 @@ begin_passing_on(struct session *session, const struct command *command,
     consume_all(session);
     request_start_deadline(request); /* for getting a lane */
     private_lane_submit(session, request, true);
+}
+
+bool
+upload_refuse_whole(struct session *session, const struct request_scan *scan)
+{
+    struct command_args args = {stream_input_data(&session->stream),
+                                scan->args, scan->argc};
+
+    if (likely(scan->size <= session->pool->settings->request_limit_bytes))
+        return false;
+    if (session->authenticated && upload_command(&args, scan) != NULL)
+        return false;
+    answer_too_large(session);
+    return true;
 }
 
 bool
@@ -166,8 +186,28 @@ upload_complete(struct session *session)
 static void
 upload_broken(struct session *session)
 {
+    struct request *request = session->upload->request;
+    struct buf line = {0};
+
     cell_inc(&session->pool->stats->errors_protocol);
-    session_close(&session, CLOSE_CLIENT_PROTOCOL);
+    upload_abort(session);
+    if (request != NULL) {
+        request_fail_fmt(request, "ERR %s", session->scan->error);
+    } else {
+        buf_printf(&line, "-ERR %s\r\n", session->scan->error);
+        request_answer_now(session, NULL, buf_view(&line));
+        buf_fini(&line);
+    }
+    session_drain(session, CLOSE_CLIENT_PROTOCOL);
+}
+
+/* The server takes no more for now: its time runs until it does. */
+static void
+upload_wait(struct session *session, struct request *request)
+{
+    stream_set_reading(&session->stream, false);
+    request->start_us = loop_now_us(session->pool->env->loop);
+    request_start_deadline(request);
 }
 
 void
@@ -192,14 +232,17 @@ upload_on_input(struct session *session)
     if (result == RESP_OK)
         upload_complete(session);
     else if (request != NULL && lane_is_full(request->call.lane))
-        stream_set_reading(stream, false);
+        upload_wait(session, request);
 }
 
 void
 upload_on_drain(struct session *session)
 {
-    if (session->upload != NULL)
-        stream_set_reading(&session->stream, true);
+    if (session->upload == NULL)
+        return;
+    if (session->upload->request != NULL)
+        request_stop_deadline(session->upload->request);
+    stream_set_reading(&session->stream, true);
 }
 
 void

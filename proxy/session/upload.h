@@ -18,6 +18,11 @@
  * on (or dropped) from now on, or will be when earlier ones are answered. */
 bool upload_try(struct session *session) MUST_CHECK;
 
+/* The request is here whole: would it have been refused had it come in pieces?
+ * Then it is answered so; its bytes are still to be consumed. */
+bool upload_refuse_whole(struct session *session,
+                         const struct request_scan *scan) MUST_CHECK;
+
 /* More of it has arrived. */
 void upload_on_input(struct session *session);
 
