@@ -76,7 +76,8 @@ disable_units_of() {
                 [ ! -d /run/systemd/system ] ||
                     as_root systemctl stop "$unit" 2>/dev/null
             else
-                as_root deb-systemd-helper disable "$unit" >/dev/null 2>&1
+                as_root env DPKG_MAINTSCRIPT_PACKAGE="$package" \
+                    deb-systemd-helper disable "$unit" >/dev/null 2>&1
             fi
         done
         if [ -x "/etc/init.d/$package" ] && command -v update-rc.d >/dev/null
