@@ -157,7 +157,7 @@ mem_trim(void)
     (void)mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
     if (mallctl("thread.arena", &arena, &size, NULL, 0) != 0)
         return;
-    snprintf(name, sizeof(name), "arena.%u.purge", arena);
+    snprintf(name, sizeof(name), "arena.%u.decay", arena);
     (void)mallctl(name, NULL, NULL, NULL, 0);
 }
 

@@ -37,7 +37,9 @@ void mem_thread_init(void);
  * the allocator cannot tell. */
 void mem_stats(size_t *allocated, size_t *resident);
 
-/* Give unused memory of the calling thread's arena back to the system now. */
+/* Give memory of the calling thread's arena that has not been used for a second
+ * back to the system.  Cheap; an idle thread must call it now and then, since
+ * otherwise only allocating does this. */
 void mem_trim(void);
 
 #define MEM_NEW(type) ((type *)mem_zalloc(sizeof(type)))

@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "session/session.h"
 
+#define TRIM_MS 1000
+
 /* --- upward ------------------------------------------------------------------ */
 
 static void
@@ -127,6 +129,18 @@ count_turn(void *arg)
              loop_chunks(worker->loop)->live_bytes);
 }
 
+/* A burst must not stay in the size of the process. */
+static void
+on_trim(struct timer *timer, void *arg)
+{
+    struct worker *worker = arg;
+
+    session_env_trim(&worker->env);
+    chunk_pool_trim(loop_chunks(worker->loop));
+    mem_trim();
+    timer_start(timer, TRIM_MS);
+}
+
 static void *
 worker_main(void *arg)
 {
@@ -141,7 +155,10 @@ worker_main(void *arg)
     env->ask_arg = worker;
     env->on_session_end = on_session_end;
     loop_on_turn_end(worker->loop, count_turn, worker);
+    timer_init(&worker->trim, worker->loop, on_trim, worker);
+    timer_start(&worker->trim, TRIM_MS);
     loop_run(worker->loop);
+    timer_stop(&worker->trim);
     session_env_fini(env);
     return NULL;
 }

@@ -25,6 +25,7 @@ struct worker {
     struct session_stats *session_stats;      /* by pool */
     struct server_stats **server_stats;       /* by pool, by server */
     struct worker_stats stats;
+    struct timer trim;                        /* gives memory back */
     struct cell *ended;                       /* sessions, by pool */
     bool draining;
 };

@@ -153,6 +153,12 @@ free_requests(struct session_env *env)
 }
 
 void
+session_env_trim(struct session_env *env)
+{
+    free_requests(env);
+}
+
+void
 session_env_fini(struct session_env *env)
 {
     for (size_t i = 0; i < env->pool_count; i++) {

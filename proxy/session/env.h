@@ -85,6 +85,9 @@ void session_env_init(struct session_env *env, struct loop *loop,
 /* Closes every session and every lane. */
 void session_env_fini(struct session_env *env);
 
+/* Free what is kept for reuse; now and then, so that bursts leave nothing. */
+void session_env_trim(struct session_env *env);
+
 /* Finish what is in flight, close sessions as they become quiet. */
 void session_env_drain(struct session_env *env);
 bool session_env_is_empty(const struct session_env *env);
