@@ -392,6 +392,8 @@ on_lost(struct call *call, enum close_reason why, bool sent)
                      request_text_lost(request, request->shard, false));
     } else if (retry_may_resend(request, why, sent)) {
         request->tries++;
+        drop_reply(request); /* the next answer is a whole one */
+        request->reply_bytes = 0;
         request_submit(request);
     } else {
         cell_inc(sent ? &request->pool->stats->errors_lost
