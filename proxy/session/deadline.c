@@ -11,6 +11,8 @@
 #include "session/split_job.h"
 #include "session/upload.h"
 
+#define OLD_US 1000000 /* then a request's bytes move out of a shared chunk */
+
 void
 request_stop_deadline(struct request *request)
 {
@@ -95,5 +97,36 @@ request_on_deadline(struct timer *timer, void *arg)
             request_note_progress(request); /* it is the client that is slow */
         else
             request_expire(request);
+    }
+}
+
+static void
+compact_body(struct request *request)
+{
+    struct extent *body = &request->call.body;
+
+    request->is_compact = true;
+    if (body->chunk == NULL || !body->chunk->standard)
+        return;
+    struct chunk *own =
+        chunk_new_exact(loop_chunks(request->pool->env->loop), body->len);
+    memcpy(own->data, body->chunk->data + body->off, body->len);
+    own->fill = body->len;
+    chunk_unref(&body->chunk);
+    body->chunk = own;
+    body->off = 0;
+}
+
+void
+request_compact_old(struct session_pool *pool, uint64_t now_us)
+{
+    struct request *request;
+
+    TAILQ_FOREACH(request, &pool->deadlines, deadline_link)
+    {
+        if (request->progress_us + OLD_US > now_us)
+            break;
+        if (!request->is_compact && request->call.body.len < STREAM_SMALL)
+            compact_body(request);
     }
 }

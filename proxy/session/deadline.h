@@ -14,6 +14,10 @@ void request_stop_deadline(struct request *request);
 /* A piece of its reply has come: its time begins anew. */
 void request_note_progress(struct request *request);
 
+/* Those that have waited for a second hold their bytes in chunks of their own
+ * from then on, so that a small one does not pin what it came in. */
+void request_compact_old(struct session_pool *pool, uint64_t now_us);
+
 /* Timer of pool->deadline: answer what is too old with an error. */
 void request_on_deadline(struct timer *timer, void *arg);
 

@@ -86,6 +86,7 @@ on_tick(struct timer *timer, void *arg)
 
     close_stalled(pool, now_us);
     close_idle(pool, now_us);
+    request_compact_old(pool, now_us);
     timer_start(timer, TAILQ_EMPTY(&pool->pausing) ? TICK_MS : TICK_BUSY_MS);
 }
 
@@ -124,7 +125,8 @@ session_env_init(struct session_env *env, struct loop *loop,
         .pool_count = snapshot->settings->pool_count,
     };
     TAILQ_INIT(&env->resume);
-    TAILQ_INIT(&env->held);
+    LIST_INIT(&env->held);
+    LIST_INIT(&env->held_before);
     env->pools = mem_array(env->pool_count, sizeof(struct session_pool));
     for (size_t i = 0; i < env->pool_count; i++)
         session_pool_init(&env->pools[i], env, i, workers, &session_stats[i],

@@ -19,6 +19,7 @@ struct session;
 struct session_env;
 
 TAILQ_HEAD(request_list, request);
+LIST_HEAD(held_list, request);
 TAILQ_HEAD(session_list, session);
 
 /* What a session wants to know of the whole process. */
@@ -63,7 +64,8 @@ struct session_env {
     size_t pool_count;
     unsigned worker;            /* number of this worker */
     struct session_list resume; /* may go on: looked at when the turn ends */
-    struct request_list held;   /* have kept answers in this turn */
+    struct held_list held;        /* have kept answers in this turn ... */
+    struct held_list held_before; /* ... and in the one before */
     struct request *free_requests;
     unsigned free_request_count;
     struct request_scan *scan;  /* the scanner nobody is in the middle of */

@@ -58,7 +58,7 @@ request_free(struct request *request)
 
     ASSERT(request->session == NULL && !request->has_deadline);
     if (request->is_held)
-        TAILQ_REMOVE(&env->held, request, held_link);
+        LIST_REMOVE(request, held_link);
     split_job_free(request);
     chain_clear(&request->reply);
     chunk_unref(&request->call.body.chunk);
@@ -275,7 +275,7 @@ request_hold(struct request *request, struct chain *reply,
     request_charge(request, piece->len);
     if (!request->is_held) {
         request->is_held = true;
-        TAILQ_INSERT_TAIL(&env->held, request, held_link);
+        LIST_INSERT_HEAD(&env->held, request, held_link);
     }
     if (unlikely(session_is_over_limit(session))) {
         session_close(&session, CLOSE_CLIENT_OUTPUT_LIMIT);
@@ -284,16 +284,28 @@ request_hold(struct request *request, struct chain *reply,
     return true;
 }
 
+static void
+compact(struct chain *reply, struct chunk_pool *pool)
+{
+    if (reply->bytes > 0 && reply->bytes < HELD_SMALL)
+        (void)chain_compact(reply, pool);
+}
+
 void
 request_compact_held(struct session_env *env)
 {
     struct request *request;
 
-    while ((request = TAILQ_FIRST(&env->held)) != NULL) {
-        TAILQ_REMOVE(&env->held, request, held_link);
+    while ((request = LIST_FIRST(&env->held_before)) != NULL) {
+        LIST_REMOVE(request, held_link);
         request->is_held = false;
-        if (request->reply.bytes > 0 && request->reply.bytes < HELD_SMALL)
-            (void)chain_compact(&request->reply, loop_chunks(env->loop));
+        if (request->job != NULL)
+            split_job_each_reply(request, compact);
+        compact(&request->reply, loop_chunks(env->loop));
+    }
+    while ((request = LIST_FIRST(&env->held)) != NULL) {
+        LIST_REMOVE(request, held_link);
+        LIST_INSERT_HEAD(&env->held_before, request, held_link);
     }
 }
 

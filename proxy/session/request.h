@@ -26,7 +26,7 @@ extern const struct call_ops request_call_ops;
 struct request {
     TAILQ_ENTRY(request) link;          /* of the session's queue */
     TAILQ_ENTRY(request) deadline_link; /* of the pool's unanswered */
-    TAILQ_ENTRY(request) held_link;     /* of env->held */
+    LIST_ENTRY(request) held_link;      /* of env->held or held_before */
     struct session_pool *pool;
     struct session *session; /* NULL: nobody waits for it any more */
     const struct command *command;
@@ -37,7 +37,8 @@ struct request {
     uint32_t shard;
     size_t weight;           /* its bytes, charged to the session */
     bool has_deadline;       /* is in the pool's list */
-    bool is_held;            /* is in env->held */
+    bool is_held;            /* is in one of these two */
+    bool is_compact;         /* its bytes have moved out of a shared chunk */
     bool done;               /* `reply` is whole */
     bool begun;              /* part of the reply is in the output already */
     bool no_reply;           /* nothing is sent for it (CLIENT REPLY) */
@@ -91,7 +92,8 @@ void request_weigh(struct request *request, size_t bytes);
 void request_charge(struct request *request, size_t bytes);
 void request_discharge(struct request *request, size_t bytes);
 
-/* At the end of a turn: what is still kept moves out of large chunks. */
+/* At the end of a turn: answers that were kept in the turn before and still
+ * are move out of the chunks that they came in. */
 void request_compact_held(struct session_env *env);
 
 /* An empty request object of this session, in its queue, refs 1. */

@@ -260,6 +260,16 @@ split_job_abandon(struct request *request)
 }
 
 void
+split_job_each_reply(struct request *request,
+                     void (*fn)(struct chain *reply, struct chunk_pool *pool))
+{
+    struct split_job *job = request->job;
+
+    for (uint32_t i = 0; i < job->split.part_count; i++)
+        fn(&job->replies[i], loop_chunks(request->pool->env->loop));
+}
+
+void
 split_job_free(struct request *request)
 {
     struct split_job *job = request->job;

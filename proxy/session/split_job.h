@@ -21,6 +21,11 @@ void split_job_expire(struct request *request);
 /* Nobody waits for it any more: withdraw what is unsent. */
 void split_job_abandon(struct request *request);
 
+/* Do something to each part's answer. */
+void split_job_each_reply(struct request *request,
+                          void (*fn)(struct chain *reply,
+                                     struct chunk_pool *pool));
+
 void split_job_free(struct request *request);
 
 #endif
