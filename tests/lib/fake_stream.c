@@ -25,11 +25,13 @@ stream_peer(const struct stream *stream)
 static void
 stream_end(struct stream *stream, enum stream_end end, int err)
 {
-    if (stream->ended)
+    if (stream->broken || (stream->ended && end == STREAM_EOF))
         return;
     stream->ended = true;
+    stream->broken = end != STREAM_EOF;
     stream->err = err;
-    stream->blocked = false;
+    if (stream->broken)
+        stream->blocked = false;
     stream->ops->on_end(stream, end);
 }
 
@@ -177,7 +179,8 @@ flush_once(struct stream *stream)
 void
 fake_stream_flush(struct stream *stream)
 {
-    if (!stream->is_open || stream->connecting || stream->blocked)
+    if (!stream->is_open || stream->connecting || stream->blocked ||
+        stream->broken)
         return;
     while (stream->is_open && !chain_is_empty(&stream->out)) {
         if (!flush_once(stream))
@@ -231,7 +234,7 @@ fake_stream_event(struct stream *stream)
     const struct fake_peer *peer = stream_peer(stream);
     bool any = false;
 
-    if (stream->ended)
+    if (stream->broken)
         return false;
     if (stream->connecting)
         return on_connect_done(stream);
@@ -240,7 +243,7 @@ fake_stream_event(struct stream *stream)
         stream_mark_dirty(stream);
         any = true;
     }
-    if (stream->reading)
+    if (stream->reading && !stream->ended)
         any |= on_readable(stream);
     return any;
 }

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 
-
 #define BEFORE_SHOWN 40 /* bytes shown in front of a difference */
 
 static const char *
