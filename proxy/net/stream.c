@@ -74,7 +74,8 @@ stream_end(struct stream *stream, enum stream_end end, int err)
     stream->ended = true;
     stream->broken = end != STREAM_EOF;
     stream->err = err;
-    stream->blocked = false;
+    if (stream->broken)
+        stream->blocked = false; /* else what waits still goes out */
     update_interest(stream);
     stream->ops->on_end(stream, end);
 }
