@@ -6,7 +6,8 @@
 #include "base/mem.h"
 
 #define CHAIN_RING_FIRST 16
-#define CHAIN_SMALL 1024 /* extents below this are copied by compaction */
+#define CHAIN_SMALL 1024 /* extents below this are copied by compaction ... */
+#define CHAIN_SHARE 4    /* ... or below this share of their chunk */
 
 static void
 chain_grow(struct chain *chain)
@@ -115,6 +116,14 @@ chain_clear(struct chain *chain)
     chain_reset_if_empty(chain);
 }
 
+/* Does it hold on to far more than its bytes? */
+static bool
+is_small(const struct extent *extent)
+{
+    return extent->len < CHAIN_SMALL ||
+        extent->len < extent->chunk->cap / CHAIN_SHARE;
+}
+
 /* Bytes of the run of small extents that begins at i. */
 static size_t
 small_run(const struct chain *chain, uint32_t i, size_t most)
@@ -123,7 +132,7 @@ small_run(const struct chain *chain, uint32_t i, size_t most)
 
     for (; i < chain->count; i++) {
         const struct extent *extent = chain_at(chain, i);
-        if (extent->len >= CHAIN_SMALL || run + extent->len > most)
+        if (!is_small(extent) || run + extent->len > most)
             break;
         run += extent->len;
     }

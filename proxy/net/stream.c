@@ -7,9 +7,12 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include <linux/sockios.h>
 
 #include "net/net_priv.h"
 
@@ -131,7 +134,7 @@ prepare_input(struct stream *stream)
     if (left >= STREAM_SMALL)
         size = MAX(size, 2 * left); /* gathering: copy each byte once or so */
     if (stream->reads_large)
-        size = MAX(size, (size_t)STREAM_READ_LARGE);
+        size = MAX(size, (size_t)stream->read_large);
     move_input(stream, chunk_new_sized(pool, size));
 }
 
@@ -279,6 +282,16 @@ stream_mark_dirty(struct stream *stream)
     TAILQ_INSERT_TAIL(&stream->loop->dirty, stream, dirty_link);
 }
 
+size_t
+stream_unsent(const struct stream *stream)
+{
+    int queued = 0;
+
+    /* Where the system cannot tell, what stands here has to do. */
+    (void)ioctl(stream->io.fd, SIOCOUTQ, &queued);
+    return stream->out.bytes + (size_t)queued;
+}
+
 void
 stream_push_copy(struct stream *stream, const void *data, size_t len)
 {
@@ -354,6 +367,7 @@ stream_start(struct stream *stream, struct loop *loop, int fd,
         .is_open = true,
         .connecting = connecting,
         .reading = true,
+        .read_large = STREAM_READ_LARGE,
     };
     ev_io_init(&stream->io, on_io, fd, 0);
     stream->io.data = stream;

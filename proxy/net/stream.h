@@ -35,7 +35,9 @@
 #include "net/loop.h"
 
 #define STREAM_SMALL 1024        /* left-overs below this move out */
-#define STREAM_READ_LARGE 131072 /* read size once a peer fills its buffer */
+/* read_large, unless the owner sets less: together with the chunk's head a size
+ * that the allocator has. */
+#define STREAM_READ_LARGE (131072 - (uint32_t)sizeof(struct chunk))
 
 struct stream;
 
@@ -67,6 +69,7 @@ struct stream {
     struct chain out;
     uint32_t want;   /* bytes the owner would like in one piece */
     uint32_t expect; /* bytes that messages lately had: a first read's size */
+    uint32_t read_large; /* read size once the peer fills its buffer */
     int err;         /* errno, with STREAM_ERROR and STREAM_REFUSED */
     bool is_open;
     bool is_dirty;
@@ -151,6 +154,9 @@ stream_push(struct stream *stream, struct chunk *chunk, uint32_t off,
     if (!stream->is_dirty)
         stream_mark_dirty(stream);
 }
+
+/* Bytes that the other host has not got yet, those of the kernel included. */
+size_t stream_unsent(const struct stream *stream);
 
 /* Queue a copy of bytes. */
 void stream_push_copy(struct stream *stream, const void *data, size_t len);

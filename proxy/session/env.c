@@ -30,6 +30,18 @@ on_turn_end(void *arg)
 
 /* --- ticks -------------------------------------------------------------------------- */
 
+/* The kernel says that there is room only when there is much: ask it what the
+ * client has taken, since a slow one may take long for so much. */
+static void
+note_taken(struct session *session, uint64_t now_us)
+{
+    size_t unsent = stream_unsent(&session->stream);
+
+    if (unsent < session->unsent)
+        session->sent_us = now_us;
+    session->unsent = unsent;
+}
+
 /* Close who takes no byte while others wait behind its answer. */
 static void
 close_stalled(struct session_pool *pool, uint64_t now_us)
@@ -39,6 +51,7 @@ close_stalled(struct session_pool *pool, uint64_t now_us)
 
     while (session != NULL) {
         struct session *next = TAILQ_NEXT(session, pausing_link);
+        note_taken(session, now_us);
         if (session->sent_us + grace_us < now_us &&
             session->pausing->paused != NULL &&
             lane_has_behind(&session->pausing->call))

@@ -13,7 +13,7 @@
 #include "session/upload.h"
 
 #define WINDOW_FIRST 16    /* requests in flight before any answer was seen */
-#define INPUT_HIGH 32768   /* unread bytes with which reading stops */
+#define INPUT_HIGH 8192    /* unread bytes with which reading stops */
 #define REQUESTS_HIGH (1u << 20) /* unanswered bytes with which it stops */
 #define OUTPUT_LOW 65536   /* a paused lane goes on below this */
 #define HEAVY_REPLIES 8    /* light replies in a row that end heaviness */
@@ -35,6 +35,7 @@ session_pause_lane(struct session *session, struct request *request)
     if (session->pausing != NULL)
         return;
     session->pausing = request;
+    session->unsent = stream_unsent(&session->stream);
     request->paused = request->call.lane;
     TAILQ_INSERT_TAIL(&session->pool->pausing, session, pausing_link);
     lane_pause(request->call.lane);
@@ -74,6 +75,7 @@ session_new(struct session_pool *pool, int fd, uint64_t id)
 
     stream_set_options(fd, &pool->pool->options);
     stream_open(&session->stream, loop, fd, &session_stream_ops);
+    session->stream.read_large = SESSION_READ;
     session->pool = pool;
     session->id = id;
     session->state = SESSION_OPEN;

@@ -24,6 +24,9 @@
 #include "session/env.h"
 #include "session/request.h"
 
+/* Clients are read in smaller pieces than servers: they are many. */
+#define SESSION_READ (32768 - (uint32_t)sizeof(struct chunk))
+
 enum session_state {
     SESSION_OPEN,
     SESSION_DRAINING,
@@ -51,6 +54,7 @@ struct session {
     uint64_t created_us;
     uint64_t used_us;    /* when bytes last came in */
     uint64_t sent_us;    /* when bytes last left, or output began to wait */
+    size_t unsent;       /* while a lane waits for it: what is not taken yet */
     size_t held_bytes;   /* answers in the queue that wait for their turn */
     size_t asked_bytes;  /* requests in the queue that wait for an answer */
     uint32_t in_flight;  /* requests in the queue */

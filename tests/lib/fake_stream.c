@@ -199,6 +199,12 @@ stream_mark_dirty(struct stream *stream)
     TAILQ_INSERT_TAIL(&stream->loop->dirty, stream, dirty_link);
 }
 
+size_t
+stream_unsent(const struct stream *stream)
+{
+    return stream->out.bytes;
+}
+
 void
 stream_push_copy(struct stream *stream, const void *data, size_t len)
 {
