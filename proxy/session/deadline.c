@@ -69,10 +69,9 @@ request_expire(struct request *request)
     }
     upload_on_lost(session);
     if (sent) {
-        cell_inc(&pool_server(request->pool->pool, request->shard)
-                      ->stats->server_timedout);
+        cell_inc(&request_server(request)->stats->server_timedout);
         chunk_unref(&request->call.body.chunk);
-    } else if (lane_withdraw(&request->call)) {
+    } else if (server_withdraw(request_server(request), &request->call)) {
         struct request *call_ref = request;
         request_unref(&call_ref);
     }

@@ -95,6 +95,12 @@ request_leave(struct request *request)
     request->session = NULL;
 }
 
+struct server *
+request_server(const struct request *request)
+{
+    return pool_server(request->pool->pool, request->shard);
+}
+
 /* --- answering ---------------------------------------------------------------- */
 
 static void
@@ -109,8 +115,7 @@ count_answer(struct request *request)
     histogram_add(&stats->latency, took_us);
     if (request->job == NULL && request->call.ops != NULL &&
         request->call.body.chunk != NULL)
-        histogram_add(&pool_server(request->pool->pool, request->shard)
-                           ->stats->latency, took_us);
+        histogram_add(&request_server(request)->stats->latency, took_us);
     if (request->reply_type == '-' || request->reply_type == '!')
         cell_inc(&stats->errors_server);
 }
@@ -367,8 +372,7 @@ on_reply(struct call *call, const struct reply_piece *piece)
 
     if (unlikely(request->session == NULL || request->done)) {
         if (piece->last) {
-            cell_inc(&pool_server(request->pool->pool, request->shard)
-                          ->stats->discarded_replies);
+            cell_inc(&request_server(request)->stats->discarded_replies);
             request_unref(&request);
         }
         return;
@@ -451,7 +455,7 @@ void
 request_submit(struct request *request)
 {
     struct session *session = request->session;
-    struct server *server = pool_server(request->pool->pool, request->shard);
+    struct server *server = request_server(request);
     struct lane_key key = {.db = session->db, .resp = session->resp};
 
     request_weigh(request, request->call.body.len);
@@ -459,16 +463,13 @@ request_submit(struct request *request)
         private_lane_submit(session, request, false);
         return;
     }
-    struct lane *lane =
-        server_shared_lane(server, key, (unsigned)session->id);
-    if (unlikely(lane == NULL)) {
-        cell_inc(&request->pool->stats->errors_unreachable);
-        request_fail(request,
-                     request_text_unreachable(request, request->shard));
+    request->refs++; /* the call's */
+    if (likely(server_submit(server, key, (unsigned)session->id,
+                             &request->call)))
         return;
-    }
-    request->refs++;
-    lane_submit(lane, &request->call);
+    request->refs--;
+    cell_inc(&request->pool->stats->errors_unreachable);
+    request_fail(request, request_text_unreachable(request, request->shard));
 }
 
 /* --- giving up -------------------------------------------------------------------- */
@@ -482,7 +483,7 @@ request_orphan(struct request *request)
         split_job_abandon(request);
     } else if (request->call.state == CALL_WAITING) {
         struct request *call_ref = request;
-        if (lane_withdraw(&request->call))
+        if (server_withdraw(request_server(request), &request->call))
             request_unref(&call_ref);
     } else if (request->call.body_open) {
         /* The rest will never come, so the server waits for ever. */

@@ -71,6 +71,9 @@ void request_answer_now(struct session *session,
 /* Move what is ready from the queue's head to the output. */
 void session_pump(struct session *session);
 
+/* The server of its shard. */
+struct server *request_server(const struct request *request);
+
 /* Give it to a lane of its shard.  call.body is set. */
 void request_submit(struct request *request);
 

@@ -80,7 +80,8 @@ session_new(struct session_pool *pool, int fd, uint64_t id)
     session->id = id;
     session->state = SESSION_OPEN;
     session->resp = 2;
-    session->window = WINDOW_FIRST;
+    session->window =
+        (uint32_t)MIN(pool->settings->pipeline_limit, WINDOW_FIRST);
     session->authenticated = pool->settings->redis_auth == NULL;
     session->created_us = session->used_us = session->sent_us =
         loop_now_us(loop);

@@ -158,16 +158,12 @@ part_send(struct part_call *part)
     struct server *server =
         pool_server(request->pool->pool, part_shard(part));
     struct lane_key key = {.db = session->db, .resp = session->resp};
-    struct lane *lane =
-        server_shared_lane(server, key, (unsigned)session->id);
-
-    if (lane == NULL) {
-        cell_inc(&request->pool->stats->errors_unreachable);
-        part_fail(part, request_text_unreachable(request, part_shard(part)));
+    request->refs++; /* the call's */
+    if (server_submit(server, key, (unsigned)session->id, &part->call))
         return;
-    }
-    request->refs++;
-    lane_submit(lane, &part->call);
+    request->refs--;
+    cell_inc(&request->pool->stats->errors_unreachable);
+    part_fail(part, request_text_unreachable(request, part_shard(part)));
 }
 
 static struct split_job *
@@ -224,7 +220,8 @@ part_withdraw(struct part_call *part)
 
     if (part->call.state == CALL_SENT)
         return true;
-    if (lane_withdraw(&part->call))
+    if (server_withdraw(pool_server(request->pool->pool, part_shard(part)),
+                        &part->call))
         request_unref(&request);
     return false;
 }

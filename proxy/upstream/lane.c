@@ -355,8 +355,10 @@ lane_deliver_all(struct lane *lane)
 {
     while (stream_input_len(&lane->stream) > lane->scanned) {
         if (!lane_deliver_next(lane))
-            return;
+            break;
     }
+    if (lane->state == LANE_READY && lane_is_idle(lane))
+        server_on_lane_idle(lane); /* which may close it */
 }
 
 void

@@ -23,10 +23,8 @@ pool_preconnect(struct pool *pool)
 {
     struct lane_key key = {.db = 0, .resp = 2};
 
-    for (uint32_t i = 0; i < pool->server_count; i++) {
-        for (unsigned n = 0; n < pool->settings->server_connections; n++)
-            (void)server_shared_lane(&pool->servers[i], key, n);
-    }
+    for (uint32_t i = 0; i < pool->server_count; i++)
+        server_preconnect(&pool->servers[i], key);
 }
 
 struct pool *

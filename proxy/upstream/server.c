@@ -9,6 +9,8 @@
 
 #define BACKOFF_DOUBLINGS 16
 
+static void fail_parked(struct server *server, enum close_reason why);
+
 void
 server_init(struct server *server, struct pool *pool, uint32_t shard,
             const char *name, const struct address *address,
@@ -25,6 +27,7 @@ server_init(struct server *server, struct pool *pool, uint32_t shard,
     TAILQ_INIT(&server->lanes);
     TAILQ_INIT(&server->idle);
     TAILQ_INIT(&server->waiters);
+    TAILQ_INIT(&server->parked);
 }
 
 void
@@ -34,6 +37,7 @@ server_fini(struct server *server, enum close_reason why)
 
     while ((lane = TAILQ_FIRST(&server->lanes)) != NULL)
         lane_close(&lane, why);
+    fail_parked(server, why);
     while (server->groups != NULL) {
         struct lane_group *group = server->groups;
         server->groups = group->next;
@@ -56,13 +60,29 @@ server_rests(const struct server *server)
         loop_now_us(server->pool->loop) < server->retry_at_us;
 }
 
-/* Make room under the cap by closing an idle private lane. */
+static struct lane *
+find_idle_shared(struct server *server)
+{
+    struct lane *lane;
+
+    TAILQ_FOREACH(lane, &server->lanes, link)
+    {
+        if (lane->kind == LANE_SHARED && lane->state == LANE_READY &&
+            lane_is_idle(lane))
+            break;
+    }
+    return lane;
+}
+
+/* Make room under the cap by closing an idle lane. */
 static bool
 server_has_room(struct server *server)
 {
     if (server->lane_count < server->lane_max)
         return true;
     struct lane *victim = TAILQ_FIRST(&server->idle);
+    if (victim == NULL)
+        victim = find_idle_shared(server);
     if (victim == NULL)
         return false;
     lane_close(&victim, CLOSE_SERVER_IDLE);
@@ -108,7 +128,7 @@ server_group(struct server *server, struct lane_key key)
     return group;
 }
 
-struct lane *
+static struct lane *
 server_shared_lane(struct server *server, struct lane_key key, unsigned number)
 {
     size_t count = server->pool->settings->server_connections;
@@ -118,6 +138,133 @@ server_shared_lane(struct server *server, struct lane_key key, unsigned number)
     if (*lanep == NULL)
         *lanep = server_make_lane(server, LANE_SHARED, key);
     return *lanep;
+}
+
+void
+server_preconnect(struct server *server, struct lane_key key)
+{
+    for (unsigned n = 0; n < server->pool->settings->server_connections; n++)
+        (void)server_shared_lane(server, key, n);
+}
+
+/* --- parked calls ----------------------------------------------------------- */
+
+struct parked_call {
+    TAILQ_ENTRY(parked_call) link;
+    struct call *call;
+    struct lane_key key;
+    unsigned number;
+};
+
+static struct parked_call *
+find_parked(struct server *server, const struct call *call)
+{
+    struct parked_call *parked;
+
+    TAILQ_FOREACH(parked, &server->parked, link)
+    {
+        if (parked->call == call)
+            break;
+    }
+    return parked;
+}
+
+static bool
+has_parked_key(const struct server *server, struct lane_key key)
+{
+    const struct parked_call *parked;
+
+    TAILQ_FOREACH(parked, &server->parked, link)
+    {
+        if (key_equal(parked->key, key))
+            return true;
+    }
+    return false;
+}
+
+static void
+park(struct server *server, struct lane_key key, unsigned number,
+     struct call *call)
+{
+    struct parked_call *parked = MEM_NEW(struct parked_call);
+
+    parked->call = call;
+    parked->key = key;
+    parked->number = number;
+    call->state = CALL_WAITING;
+    TAILQ_INSERT_TAIL(&server->parked, parked, link);
+    cell_inc(&server->stats->in_queue);
+    cell_add(&server->stats->in_queue_bytes, call->body.len);
+}
+
+static void
+unpark(struct server *server, struct parked_call *parked)
+{
+    parked->call->state = CALL_IDLE;
+    TAILQ_REMOVE(&server->parked, parked, link);
+    cell_dec(&server->stats->in_queue);
+    cell_sub(&server->stats->in_queue_bytes, parked->call->body.len);
+    mem_free(parked);
+}
+
+static void
+fail_parked(struct server *server, enum close_reason why)
+{
+    struct parked_call *parked;
+
+    while ((parked = TAILQ_FIRST(&server->parked)) != NULL) {
+        struct call *call = parked->call;
+        unpark(server, parked);
+        call->ops->on_lost(call, why, false);
+    }
+}
+
+/* The oldest first, as long as there are lanes for them. */
+static void
+server_serve_parked(struct server *server)
+{
+    struct parked_call *parked;
+
+    while ((parked = TAILQ_FIRST(&server->parked)) != NULL) {
+        struct call *call = parked->call;
+        struct lane *lane =
+            server_shared_lane(server, parked->key, parked->number);
+        if (lane == NULL)
+            break;
+        unpark(server, parked);
+        lane_submit(lane, call);
+    }
+    if (!TAILQ_EMPTY(&server->parked) && server_rests(server))
+        fail_parked(server, CLOSE_SERVER_CONNECT);
+}
+
+bool
+server_submit(struct server *server, struct lane_key key, unsigned number,
+              struct call *call)
+{
+    struct lane *lane = NULL;
+
+    if (likely(TAILQ_EMPTY(&server->parked)) || !has_parked_key(server, key))
+        lane = server_shared_lane(server, key, number);
+    if (likely(lane != NULL)) {
+        lane_submit(lane, call);
+        return true;
+    }
+    if (server_rests(server))
+        return false;
+    park(server, key, number, call);
+    return true;
+}
+
+bool
+server_withdraw(struct server *server, struct call *call)
+{
+    if (call->state != CALL_WAITING)
+        return false;
+    if (call->lane != NULL)
+        return lane_withdraw(call);
+    unpark(server, find_parked(server, call));
+    return true;
 }
 
 /* --- leases ----------------------------------------------------------------- */
@@ -178,6 +325,7 @@ server_serve_waiters(struct server *server)
 {
     struct lane_lease *lease;
 
+    server_serve_parked(server);
     while ((lease = TAILQ_FIRST(&server->waiters)) != NULL) {
         if (!try_lease(server, lease))
             return;
@@ -206,6 +354,16 @@ server_end_lease(struct server *server, struct lane_lease *lease)
 }
 
 /* --- what lanes report ------------------------------------------------------ */
+
+void
+server_on_lane_idle(struct lane *lane)
+{
+    struct server *server = lane->server;
+
+    if (unlikely(!TAILQ_EMPTY(&server->parked) ||
+                 !TAILQ_EMPTY(&server->waiters)))
+        server_serve_waiters(server);
+}
 
 void
 server_on_lane_ready(struct lane *lane)

@@ -7,8 +7,9 @@
  * requests are refused at once meanwhile.
  *
  * All lanes together stay below the worker's share of connections_per_server.
- * At the cap idle private lanes of other keys are closed first; then callers
- * that want a private lane wait in line.
+ * At the cap idle lanes of other keys are closed first, private ones before
+ * shared ones; then callers wait in line: calls for shared lanes "parked", and
+ * those who want a lane of their own.  Their deadlines are their makers'.
  */
 #ifndef UPSTREAM_SERVER_H
 #define UPSTREAM_SERVER_H
@@ -17,6 +18,7 @@
 #include "upstream/lane.h"
 #include "upstream/server_stats.h"
 
+struct parked_call;
 struct pool;
 struct server;
 
@@ -50,6 +52,7 @@ struct server {
     struct lane_list lanes; /* all of them */
     struct lane_list idle;  /* private, not leased */
     TAILQ_HEAD(, lane_lease) waiters;
+    TAILQ_HEAD(, parked_call) parked;
     unsigned lane_count;
     unsigned lane_max;
     unsigned failures;      /* connections in a row that came to nothing */
@@ -62,11 +65,17 @@ void server_init(struct server *server, struct pool *pool, uint32_t shard,
 /* Closes every lane, failing its calls. */
 void server_fini(struct server *server, enum close_reason why);
 
-/* The shared lane `number` (taken modulo server_connections) of a key,
- * connecting it if need be.  NULL: the server rests after a failure, or the
- * cap is reached. */
-struct lane *server_shared_lane(struct server *server, struct lane_key key,
-                                unsigned number);
+/* Queue a call on the shared lane `number` (taken modulo server_connections) of
+ * a key, connecting it if need be; at the cap it is parked, which is one way of
+ * CALL_WAITING.  False: the server rests after a failure. */
+bool server_submit(struct server *server, struct lane_key key, unsigned number,
+                   struct call *call) MUST_CHECK;
+/* Take back a call that has not been sent, wherever it waits.  False: too late,
+ * or it was not submitted. */
+bool server_withdraw(struct server *server, struct call *call) MUST_CHECK;
+
+/* Connect the shared lanes of a key ahead of time. */
+void server_preconnect(struct server *server, struct lane_key key);
 
 /* A lane for one caller alone: lease->lane now, or later if lease->is_waiting.
  * Neither means: the server cannot be reached. */
@@ -75,6 +84,7 @@ void server_lease(struct server *server, struct lane_lease *lease);
 void server_end_lease(struct server *server, struct lane_lease *lease);
 
 /* Called by lanes. */
+void server_on_lane_idle(struct lane *lane);
 void server_on_lane_ready(struct lane *lane);
 void server_on_lane_closed(struct lane *lane, enum close_reason why);
 
