@@ -36,6 +36,13 @@ write_dirty(struct loop *loop)
 }
 
 static void
+run_hooks(struct loop *loop)
+{
+    for (unsigned i = 0; i < loop->hook_count; i++)
+        loop->hooks[i].fn(loop->hooks[i].arg);
+}
+
+static void
 read_clock(struct loop *loop)
 {
     double seconds = ev_now(loop->ev) - loop->start;
@@ -59,9 +66,11 @@ on_turn_end(struct ev_loop *ev, ev_prepare *watcher, int revents)
 
     (void)ev;
     (void)revents;
-    for (unsigned i = 0; i < loop->hook_count; i++)
-        loop->hooks[i].fn(loop->hooks[i].arg);
-    write_dirty(loop);
+    do {
+        run_hooks(loop);
+        loop->again = false;
+        write_dirty(loop);
+    } while (loop->again);
     empty_graves(loop);
     chunk_pool_settle(&loop->chunks);
 }
@@ -286,6 +295,12 @@ loop_on_turn_end(struct loop *loop, turn_fn fn, void *arg)
     loop->hooks[loop->hook_count].fn = fn;
     loop->hooks[loop->hook_count].arg = arg;
     loop->hook_count++;
+}
+
+void
+loop_turn_again(struct loop *loop)
+{
+    loop->again = true;
 }
 
 void

@@ -114,6 +114,10 @@ typedef void (*turn_fn)(void *arg);
 /* Call fn at the end of every turn, before anything is written. */
 void loop_on_turn_end(struct loop *loop, turn_fn fn, void *arg);
 
+/* There is something to do for these functions: should the turn be writing
+ * already, they are called once more before the loop sleeps. */
+void loop_turn_again(struct loop *loop);
+
 /* --- graves -------------------------------------------------------------- */
 
 struct grave;

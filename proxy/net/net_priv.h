@@ -26,6 +26,7 @@ struct loop {
         void *arg;
     } hooks[LOOP_HOOKS];
     unsigned hook_count;
+    bool again; /* loop_turn_again() has been called */
     char scratch[LOOP_SCRATCH];
 };
 

@@ -261,6 +261,7 @@ session_resume_later(struct session *session)
         return;
     session->in_resume = true;
     TAILQ_INSERT_TAIL(&session->pool->env->resume, session, resume_link);
+    loop_turn_again(session->pool->env->loop);
 }
 
 /* --- input ------------------------------------------------------------------ */

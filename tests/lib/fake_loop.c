@@ -266,6 +266,12 @@ loop_on_turn_end(struct loop *loop, turn_fn fn, void *arg)
 }
 
 void
+loop_turn_again(struct loop *loop)
+{
+    loop->again = true;
+}
+
+void
 loop_bury(struct loop *loop, struct grave *grave, grave_fn free)
 {
     grave->free = free;
@@ -276,9 +282,12 @@ loop_bury(struct loop *loop, struct grave *grave, grave_fn free)
 static void
 end_turn(struct loop *loop)
 {
-    for (unsigned i = 0; i < loop->hook_count; i++)
-        loop->hooks[i].fn(loop->hooks[i].arg);
-    write_dirty(loop);
+    do {
+        for (unsigned i = 0; i < loop->hook_count; i++)
+            loop->hooks[i].fn(loop->hooks[i].arg);
+        loop->again = false;
+        write_dirty(loop);
+    } while (loop->again);
     empty_graves(loop);
     chunk_pool_settle(&loop->chunks);
 }
@@ -302,11 +311,13 @@ run_events(struct loop *loop)
 bool
 fake_settle(struct loop *loop)
 {
-    for (long turns = 0; turns < TURNS_MAX; turns++) {
-        bool any = run_events(loop);
+    /* What the script did by itself is such an event. */
+    if (loop->again || !TAILQ_EMPTY(&loop->dirty))
         end_turn(loop);
-        if (!any)
+    for (long turns = 0; turns < TURNS_MAX; turns++) {
+        if (!run_events(loop))
             return true;
+        end_turn(loop);
     }
     return false;
 }

@@ -39,6 +39,7 @@ struct loop {
         void *arg;
     } hooks[FAKE_HOOKS];
     unsigned hook_count;
+    bool again;
     bool no_descriptors;
 };
 
