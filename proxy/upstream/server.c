@@ -74,14 +74,24 @@ find_idle_shared(struct server *server)
     return lane;
 }
 
+/* One place is kept for a shared lane: whoever has a private one may keep it for
+ * as long as it likes, and must not shut all others out. */
+static bool
+has_private_room(const struct server *server)
+{
+    return server->private_count < MAX(server->lane_max - 1, 1u);
+}
+
 /* Make room under the cap by closing an idle lane. */
 static bool
-server_has_room(struct server *server)
+server_has_room(struct server *server, enum lane_kind kind)
 {
-    if (server->lane_count < server->lane_max)
+    bool may_grow = kind == LANE_SHARED || has_private_room(server);
+
+    if (may_grow && server->lane_count < server->lane_max)
         return true;
     struct lane *victim = TAILQ_FIRST(&server->idle);
-    if (victim == NULL)
+    if (victim == NULL && may_grow)
         victim = find_idle_shared(server);
     if (victim == NULL)
         return false;
@@ -97,12 +107,13 @@ server_make_lane(struct server *server, enum lane_kind kind,
         cell_inc(&server->stats->refused_fast);
         return NULL;
     }
-    if (!server_has_room(server))
+    if (!server_has_room(server, kind))
         return NULL;
 
     struct lane *lane = lane_new(server, kind, key);
     TAILQ_INSERT_TAIL(&server->lanes, lane, link);
     server->lane_count++;
+    server->private_count += kind == LANE_PRIVATE;
     cell_inc(&server->stats->server_connections);
     cell_inc(kind == LANE_SHARED ? &server->stats->lanes_shared
                                  : &server->stats->lanes_private);
@@ -420,6 +431,7 @@ server_on_lane_closed(struct lane *lane, enum close_reason why)
 
     TAILQ_REMOVE(&server->lanes, lane, link);
     server->lane_count--;
+    server->private_count -= lane->kind == LANE_PRIVATE;
     cell_dec(&server->stats->server_connections);
     if (lane->kind == LANE_SHARED) {
         forget_shared(server, lane);

@@ -54,6 +54,7 @@ struct server {
     TAILQ_HEAD(, lane_lease) waiters;
     TAILQ_HEAD(, parked_call) parked;
     unsigned lane_count;
+    unsigned private_count; /* of these */
     unsigned lane_max;
     unsigned failures;      /* connections in a row that came to nothing */
     uint64_t retry_at_us;
