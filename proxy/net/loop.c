@@ -6,10 +6,12 @@
  */
 #include "net/loop.h"
 
+#include <time.h>
+
 #include "base/mem.h"
 #include "net/net_priv.h"
 
-#define US_PER_SECOND 1e6
+#define US_PER_SECOND 1000000u
 
 static void
 empty_graves(struct loop *loop)
@@ -42,12 +44,20 @@ run_hooks(struct loop *loop)
         loop->hooks[i].fn(loop->hooks[i].arg);
 }
 
+/* Not ev_now(), which follows when somebody sets the system's clock. */
+static uint64_t
+clock_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * US_PER_SECOND + (uint64_t)now.tv_nsec / 1000;
+}
+
 static void
 read_clock(struct loop *loop)
 {
-    double seconds = ev_now(loop->ev) - loop->start;
-
-    loop->now_us = seconds > 0 ? (uint64_t)(seconds * US_PER_SECOND) : 0;
+    loop->now_us = clock_us() - loop->start_us;
 }
 
 /* Before any other callback of the turn. */
@@ -82,7 +92,7 @@ loop_new(void)
 
     loop->ev = ev_loop_new(EVFLAG_NOENV);
     ASSERT(loop->ev != NULL);
-    loop->start = ev_now(loop->ev);
+    loop->start_us = clock_us();
     TAILQ_INIT(&loop->dirty);
     chunk_pool_init(&loop->chunks);
     ev_prepare_init(&loop->turn_end, on_turn_end);

@@ -16,7 +16,7 @@ struct loop {
     struct ev_loop *ev;
     ev_check turn_start;
     ev_prepare turn_end;
-    ev_tstamp start;
+    uint64_t start_us;
     uint64_t now_us;
     struct chunk_pool chunks;
     TAILQ_HEAD(, stream) dirty; /* have something to write */
