@@ -15,7 +15,8 @@ load(const char *path)
     struct buf messages = {0};
     struct settings *settings = settings_load(path, &messages);
 
-    fwrite(messages.data, 1, messages.len, stderr);
+    if (messages.len > 0)
+        fwrite(messages.data, 1, messages.len, stderr);
     buf_fini(&messages);
     return settings;
 }
