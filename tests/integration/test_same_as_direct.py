@@ -15,7 +15,8 @@ import re
 import pytest
 
 from harness import REPO, seconds
-from lib_commands import FAMILIES, Generator, LIBRARY, SCRIPTS
+from lib_commands import Generator
+from lib_templates import FAMILIES, LIBRARY, SCRIPTS
 from resp import encode
 
 COUNT = 2500
@@ -42,6 +43,7 @@ THREE = ONE + """\
 
 CROSSSLOT = b"-CROSSSLOT Keys in request don't hash to the same slot\r\n"
 SPLIT = {b"mget", b"mset", b"del", b"unlink", b"exists", b"touch"}
+CHANNEL_COMMANDS = {b"publish", b"spublish"}
 
 # Their elements come in the order of a hash table, which is another one in
 # every server: one by one, or in pairs.
@@ -163,6 +165,10 @@ def refusal(command, shards):
             if option in command.words[2:]:
                 return (b"-ERR %s option of SORT denied in Cluster mode.\r\n"
                         % option)
+    if command.name in CHANNEL_COMMANDS and len(command.words) == 3:
+        # Subscribers are on the servers, and which ones is not known.
+        return (b"-ERR command '%s' is not supported through this proxy\r\n"
+                % command.name)
     return CROSSSLOT if len(shards) > 1 else None
 
 
