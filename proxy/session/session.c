@@ -72,8 +72,12 @@ session_new(struct session_pool *pool, int fd, uint64_t id)
 {
     struct session *session = MEM_NEW(struct session);
     struct loop *loop = pool->env->loop;
+    struct stream_options options = pool->pool->options;
 
-    stream_set_options(fd, &pool->pool->options);
+    /* The system would also count a client that does not read for so long,
+     * which is its right. */
+    options.user_timeout_ms = 0;
+    stream_set_options(fd, &options);
     stream_open(&session->stream, loop, fd, &session_stream_ops);
     session->stream.read_large = SESSION_READ;
     session->pool = pool;
