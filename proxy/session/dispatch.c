@@ -235,6 +235,40 @@ route(const struct incoming *in)
         route_by_keys(in);
 }
 
+/* XREAD and XREADGROUP wait for news when asked to; on a shared lane everybody
+ * else would wait with them. */
+static bool
+would_block(const struct incoming *in)
+{
+    if (likely((in->command->flags & COMMAND_BLOCKING) == 0))
+        return false;
+    for (uint32_t i = 1; i < in->args.argc; i++) {
+        struct view word = command_arg(&in->args, i);
+        if (view_equal_nocase(word, VIEW("BLOCK")))
+            return true;
+        if (view_equal_nocase(word, VIEW("STREAMS")))
+            return false;
+        if (view_equal_nocase(word, VIEW("GROUP")))
+            i += 2; /* names, whatever they are */
+        else if (view_equal_nocase(word, VIEW("COUNT")))
+            i++;
+    }
+    return false;
+}
+
+static void
+refuse_blocking(const struct incoming *in)
+{
+    struct buf *out = scratch(in->session);
+
+    buf_printf(out,
+               "-ERR command '%s' with BLOCK is not supported through this "
+               "proxy\r\n",
+               in->command->name);
+    answer_error(in->session, in->command, out,
+                 &in->session->pool->stats->errors_refused);
+}
+
 static void
 split_over_shards(const struct incoming *in)
 {
@@ -342,7 +376,10 @@ act(const struct incoming *in)
     }
     switch ((enum command_class)in->command->class) {
     case CLASS_ROUTE:
-        route(in);
+        if (unlikely(would_block(in)))
+            refuse_blocking(in);
+        else
+            route(in);
         break;
     case CLASS_SPLIT:
         split_over_shards(in);

@@ -275,6 +275,8 @@ FAMILIES = {
         XGROUP DELCONSUMER <stream> <group> <consumer>
         XGROUP DESTROY <stream> h
         XREADGROUP GROUP <group> <consumer> COUNT <count> STREAMS <stream> >
+        XREADGROUP GROUP BLOCK STREAMS STREAMS <stream> >
+        XREAD COUNT BLOCK STREAMS <stream> <id>
         XREADGROUP GROUP g <consumer> NOACK STREAMS <stream> <stream> > <id>
         XACK <stream> <group> ( <id> )
         XPENDING <stream> <group>

@@ -221,6 +221,19 @@ def test_generated_commands_get_the_bytes_of_one_server(world, count, version):
             for command, ours, theirs in found[:5])
 
 
+@pytest.mark.parametrize("words", [
+    ("XREAD", "BLOCK", 0, "STREAMS", "s", "$"),
+    ("XREAD", "count", 1, "block", 0, "STREAMS", "s", "0"),
+    ("XREADGROUP", "GROUP", "g", "c", "BLOCK", 0, "STREAMS", "s", ">")])
+def test_who_waits_for_a_stream_holds_nobody_up(world, words):
+    server = world.server()
+    proxy = world.proxy(ONE, a=server.address)
+    assert proxy.raw().command(*words) == (
+        b"-ERR command '%s' with BLOCK is not supported through this proxy\r\n"
+        % words[0].lower().encode())
+    assert proxy.raw().command("GET", "s") == b"$-1\r\n"
+
+
 # --- what is generated -------------------------------------------------------
 
 
