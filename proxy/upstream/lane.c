@@ -248,6 +248,16 @@ lane_pop_sent(struct lane *lane, struct call *call, uint64_t size)
     cell_add(&stats->response_bytes, size);
 }
 
+static void
+lane_become_ready(struct lane *lane)
+{
+    timer_stop(&lane->timer);
+    lane_set_state(lane, LANE_READY);
+    lane->was_ready = true;
+    server_on_lane_ready(lane);
+    lane_push_waiting(lane);
+}
+
 /* A reply to the handshake: any but an error will do. */
 static void
 lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
@@ -265,10 +275,7 @@ lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
     }
     if (!piece->last || --lane->handshake_left > 0)
         return;
-    timer_stop(&lane->timer);
-    lane_set_state(lane, LANE_READY);
-    server_on_lane_ready(lane);
-    lane_push_waiting(lane);
+    lane_become_ready(lane);
 }
 
 /* Give one reply, or a piece of one, to the call that waits for it. */
@@ -390,10 +397,7 @@ on_connected(struct stream *stream)
         buf_fini(&words);
         return;
     }
-    timer_stop(&lane->timer);
-    lane_set_state(lane, LANE_READY);
-    server_on_lane_ready(lane);
-    lane_push_waiting(lane);
+    lane_become_ready(lane);
 }
 
 static void

@@ -67,6 +67,7 @@ struct lane {
     struct reply_scan scan;
     uint32_t scanned;        /* bytes at stream.in.pos already scanned */
     uint8_t handshake_left;  /* replies still due */
+    bool was_ready;          /* once it was; for the time after its end */
     bool paused;
     struct lane_lease *lease; /* private: who has it, NULL while idle */
     uint64_t used_us;        /* when a call was last submitted */

@@ -398,6 +398,12 @@ is_connect_failure(enum close_reason why)
         why == CLOSE_SERVER_CONNECT_TIMEOUT;
 }
 
+static bool
+is_hang_up(enum close_reason why)
+{
+    return why == CLOSE_SERVER_EOF || why == CLOSE_SERVER_ERROR;
+}
+
 static void
 server_rest(struct server *server)
 {
@@ -410,6 +416,17 @@ server_rest(struct server *server)
     server->failures++;
     server->retry_at_us =
         loop_now_us(server->pool->loop) + (uint64_t)pause * 1000;
+}
+
+/* Hung up on before it was ready: once may be a restart, so somebody may try
+ * again at once; a server that goes on like this rests. */
+static void
+server_note_hang_up(struct server *server)
+{
+    if (server->failures == 0)
+        server->failures = 1;
+    else
+        server_rest(server);
 }
 
 static void
@@ -443,6 +460,8 @@ server_on_lane_closed(struct lane *lane, enum close_reason why)
     }
     if (is_connect_failure(why) && !server_rests(server))
         server_rest(server);
+    else if (is_hang_up(why) && !lane->was_ready && !server_rests(server))
+        server_note_hang_up(server);
     if (lane->lease != NULL) {
         struct lane_lease *lease = lane->lease;
         lane->lease = NULL;
