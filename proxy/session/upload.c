@@ -94,6 +94,9 @@ upload_command(const struct command_args *args, const struct request_scan *scan)
     if (command == NULL || command->class != CLASS_ROUTE ||
         !command_arity_ok(command, scan->argc))
         return NULL;
+    /* More than the first key decides about these. */
+    if (command->flags & (COMMAND_PUBSUB | COMMAND_MOVABLEKEYS))
+        return NULL;
     if (command->first_key <= 0 || command->first_key != command->last_key ||
         (uint32_t)command->first_key >= scan->seen)
         return NULL;

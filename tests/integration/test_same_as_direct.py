@@ -234,6 +234,24 @@ def test_who_waits_for_a_stream_holds_nobody_up(world, words):
     assert proxy.raw().command("GET", "s") == b"$-1\r\n"
 
 
+def test_size_changes_nothing_about_what_is_refused(world):
+    """Large requests take another way through the proxy."""
+    a, b, c = world.start_servers(3)
+    raw = world.proxy(THREE, a=a.address, b=b.address, c=c.address).raw()
+    for words in (["SPUBLISH", "k", "?"], ["SPUBLISH", "?", "v"],
+                  ["PUBLISH", "k", "?"], ["SORT_RO", "k", "GET", "w_*?"],
+                  ["SORT_RO", "k", "BY", "w_*?"], ["SORT", "k", "BY", "w_*?"],
+                  ["BLPOP", "?", "0"], ["SHUTDOWN", "?"], ["GET", "k", "?"],
+                  ["XREAD", "BLOCK", "0", "STREAMS", "?", "0"],
+                  ["SET", "?"], ["MSET", "k", "?", "l"], ["OBJECT", "?", "k"],
+                  ["SUBSCRIBE", "?"], ["EVAL", "return ?", "x"]):
+        small, large = (raw.command(*[word.replace("?", text)
+                                      for word in words])
+                        for text in ("x" * 200, "x" * 200_000))
+        assert small == large and small[:1] == b"-", words
+    assert raw.command("PING") == b"+PONG\r\n"
+
+
 # --- what is generated -------------------------------------------------------
 
 
