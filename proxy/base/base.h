@@ -34,10 +34,10 @@
 /* Print where and what, then abort; never returns.  See base/error.c. */
 void assert_failed(const char *file, int line, const char *cond) NORETURN;
 
-#define ASSERT(cond)                                   \
-    do {                                               \
-        if (unlikely(!(cond)))                         \
-            assert_failed(__FILE__, __LINE__, #cond);  \
+#define ASSERT(cond)                                  \
+    do {                                              \
+        if (unlikely(!(cond)))                        \
+            assert_failed(__FILE__, __LINE__, #cond); \
     } while (0)
 
 #ifdef POINTSMAN_DEBUG

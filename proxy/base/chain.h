@@ -56,8 +56,7 @@ void chain_push_new(struct chain *chain, struct chunk *chunk, uint32_t off,
 
 /* Append a range; takes a ref of its own.  len may be 0. */
 static inline void
-chain_push(struct chain *chain, struct chunk *chunk, uint32_t off,
-           uint32_t len)
+chain_push(struct chain *chain, struct chunk *chunk, uint32_t off, uint32_t len)
 {
     if (chain->count > 0) {
         struct extent *last = chain_at(chain, chain->count - 1);

@@ -25,8 +25,8 @@ assert_failed(const char *file, int line, const char *cond)
 {
     void *frames[64] = {0};
 
-    fprintf(stderr, "pointsman: bug: %s:%d: assertion failed: %s\n", file,
-            line, cond);
+    fprintf(stderr, "pointsman: bug: %s:%d: assertion failed: %s\n", file, line,
+            cond);
     fflush(stderr);
     backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
     abort();

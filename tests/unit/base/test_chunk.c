@@ -194,7 +194,6 @@ main(void)
     tcase_add_test(tests, pool_write_gives_large_things_a_chunk_of_their_own);
     tcase_add_test(tests,
                    pool_write_never_puts_small_things_into_a_large_chunk);
-    tcase_add_test(tests,
-                   pool_trim_lets_go_of_shared_chunks_that_nobody_holds);
+    tcase_add_test(tests, pool_trim_lets_go_of_shared_chunks_that_nobody_holds);
     return unit_run("base", tests);
 }

@@ -46,8 +46,7 @@ START_TEST(histogram_bounds_double_and_end_with_infinity)
 {
     ck_assert_uint_eq(histogram_bound_us(0), HISTOGRAM_FIRST_US);
     for (unsigned i = 1; i < HISTOGRAM_BUCKETS - 1; i++)
-        ck_assert_uint_eq(histogram_bound_us(i),
-                          2 * histogram_bound_us(i - 1));
+        ck_assert_uint_eq(histogram_bound_us(i), 2 * histogram_bound_us(i - 1));
     ck_assert_uint_gt(histogram_bound_us(HISTOGRAM_BUCKETS - 2), 16000000);
     ck_assert(histogram_bound_us(HISTOGRAM_BUCKETS - 1) == UINT64_MAX);
 }

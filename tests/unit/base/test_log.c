@@ -167,8 +167,9 @@ START_TEST(log_open_names_the_file_and_keeps_the_old_one)
     struct error error;
 
     ck_assert_int_eq(log_open("/nonexistent/file", &error), -1);
-    ck_assert_str_eq(error.text, "cannot open log file /nonexistent/file: "
-                                 "No such file or directory");
+    ck_assert_str_eq(error.text,
+                     "cannot open log file /nonexistent/file: "
+                     "No such file or directory");
     log_info("still here", NULL);
     ck_assert_ptr_nonnull(strstr(text_of(path), "still here"));
 }

@@ -83,8 +83,8 @@ END_TEST
 
 START_TEST(view_to_u64_refuses_all_but_digits)
 {
-    static const char *const bad[] = {"", " 1", "1 ", "+1", "-1", "1a",
-                                      "0x1", "1.0", "/", ":"};
+    static const char *const bad[] = {"",   " 1",  "1 ",  "+1", "-1",
+                                      "1a", "0x1", "1.0", "/",  ":"};
     uint64_t value;
 
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
@@ -134,7 +134,8 @@ main(void)
     tcase_add_test(tests, view_literal_has_no_final_nul);
     tcase_add_test(tests, view_equal_looks_at_every_byte_nul_included);
     tcase_add_test(tests, view_equal_nocase_folds_ascii_letters_only);
-    tcase_add_test(tests, view_compare_orders_unsigned_bytes_and_prefixes_first);
+    tcase_add_test(tests,
+                   view_compare_orders_unsigned_bytes_and_prefixes_first);
     tcase_add_test(tests, view_to_u64_reads_all_of_64_bits_and_no_more);
     tcase_add_test(tests, view_to_u64_refuses_all_but_digits);
     tcase_add_test(tests, view_to_i64_reads_both_ends_of_the_range);
