@@ -15,6 +15,8 @@
 #include "daemon/control.h"
 #include "daemon/tools.h"
 
+#define OWN_DESCRIPTORS 32 /* listeners, logs, wake-ups */
+
 static const char usage[] =
     "usage: pointsman -c FILE                     run in the foreground\n"
     "       pointsman -t -c FILE                  check the file\n"
@@ -89,22 +91,48 @@ parse_command_line(struct command_line *line, int argc, char **argv)
         leave_with_usage("there are words too many");
 }
 
-/* As many descriptors as the system lets us have. */
-static void
-raise_descriptor_limit(const struct settings *settings)
+/* As many descriptors as the system lets us have; 0 when it does not say. */
+static uint64_t
+raise_descriptor_limit(void)
 {
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return;
+        return 0;
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
-    (void)getrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur < settings->maxclients)
-        log_warn("fewer descriptors than maxclients",
-                 "descriptors=%llu maxclients=%llu",
-                 (unsigned long long)limit.rlim_cur,
-                 (unsigned long long)settings->maxclients);
+    return getrlimit(RLIMIT_NOFILE, &limit) < 0 ? 0 : limit.rlim_cur;
+}
+
+/* Descriptors that clients must leave for servers and for ourselves: a quarter
+ * of all at most. */
+static uint64_t
+reserved_descriptors(const struct settings *settings, uint64_t all)
+{
+    uint64_t wanted = OWN_DESCRIPTORS;
+
+    for (size_t i = 0; i < settings->pool_count; i++)
+        wanted += settings->pools[i].server_count *
+            settings->pools[i].connections_per_server;
+    return MIN(wanted, all / 4);
+}
+
+/* Clients that take the last descriptor would cut all others off from the
+ * servers. */
+static void
+bound_maxclients(struct settings *settings)
+{
+    uint64_t all = raise_descriptor_limit();
+    uint64_t most = MAX(all - reserved_descriptors(settings, all), 1u);
+
+    if (all == 0 || settings->maxclients <= most)
+        return;
+    log_warn("maxclients lowered, the system allows too few descriptors",
+             "descriptors=%llu maxclients=%llu lowered_to=%llu",
+             (unsigned long long)all,
+             (unsigned long long)settings->maxclients,
+             (unsigned long long)most);
+    settings->maxclients = most;
 }
 
 static void
@@ -160,7 +188,7 @@ load_snapshot(const char *path)
     }
     log_messages(&messages);
     buf_fini(&messages);
-    raise_descriptor_limit(settings);
+    bound_maxclients(settings);
     struct snapshot *snapshot = snapshot_new(settings, &error);
     if (snapshot == NULL) {
         fprintf(stderr, "pointsman: %s\n", error.text);
@@ -179,7 +207,6 @@ serve(const char *path)
         return EXIT_FAILURE;
     log_info("starting", "version=%s pid=%ld file=%s", POINTSMAN_VERSION,
              (long)getpid(), path);
-    write_pid_file(snapshot->settings->pid_file);
     struct control *control = control_new(snapshot, &error);
     if (control == NULL) {
         log_error("cannot start", "error=\"%s\"", error.text);
@@ -187,6 +214,8 @@ serve(const char *path)
         snapshot_unref(&snapshot);
         return EXIT_FAILURE;
     }
+    /* Only now: who cannot listen must not replace another's file. */
+    write_pid_file(snapshot->settings->pid_file);
     control_run(control);
     control_free(&control);
     if (snapshot->settings->pid_file != NULL)

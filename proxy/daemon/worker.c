@@ -43,8 +43,11 @@ tell_if_drained(struct worker *worker)
     };
 
     /* If it is lost, shutdown_timeout ends the waiting. */
-    if (worker->draining && session_env_is_empty(&worker->env))
-        (void)!mailbox_post(worker->control, &message);
+    if (!worker->draining || worker->told ||
+        !session_env_is_empty(&worker->env))
+        return;
+    worker->told = true;
+    (void)!mailbox_post(worker->control, &message);
 }
 
 static void

@@ -28,6 +28,7 @@ struct worker {
     struct timer trim;                        /* gives memory back */
     struct cell *ended;                       /* sessions, by pool */
     bool draining;
+    bool told; /* control knows that no session is left */
 };
 
 /* Does not start the thread yet, so that messages may be posted. */

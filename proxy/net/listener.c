@@ -64,7 +64,7 @@ is_stale_socket(const struct address *address)
     if (lstat(address->sa.un.sun_path, &status) < 0 ||
         !S_ISSOCK(status.st_mode))
         return false;
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return false;
     bool refused = connect(fd, &address->sa.any, address->len) < 0 &&
