@@ -175,6 +175,8 @@ void
 timer_init(struct timer *timer, struct loop *loop, timer_fn fn, void *arg)
 {
     ev_timer_init(&timer->ev, on_timer, 0., 0.);
+    /* What has arrived in time counts, even if we were busy meanwhile. */
+    ev_set_priority(&timer->ev, EV_MINPRI);
     timer->ev.data = timer;
     timer->loop = loop;
     timer->fn = fn;

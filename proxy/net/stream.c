@@ -102,13 +102,19 @@ move_input(struct stream *stream, struct chunk *chunk)
     in->end = chunk->fill;
 }
 
+/* Can reading go on behind what is here?  In a large chunk it does so while a
+ * quarter is free, however much is wanted in the end: a large message that
+ * comes in small pieces must not be copied for each of them. */
 static bool
-can_extend(const struct stream *stream, size_t room)
+can_extend(const struct stream *stream, size_t missing)
 {
     const struct stream_input *in = &stream->in;
+    const struct chunk *chunk = in->chunk;
 
-    return in->chunk != NULL && in->chunk->fill == in->end &&
-        chunk_room(in->chunk) >= room;
+    if (chunk == NULL || chunk->fill != in->end)
+        return false;
+    return chunk_room(chunk) >= missing ||
+        (!chunk->standard && chunk_room(chunk) >= chunk->cap / 4);
 }
 
 /* Have room behind in.end, with what is left standing in front of it. */

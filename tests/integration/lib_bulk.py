@@ -1,6 +1,5 @@
 """Big values without holding them, memory, and files of a process."""
 
-import os
 import random
 import resource
 
@@ -134,7 +133,3 @@ def raise_file_limit(wanted):
         hard = wanted       # needs to be root, and says so if not
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
-
-
-def open_files():
-    return len(os.listdir("/proc/self/fd"))

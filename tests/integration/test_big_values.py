@@ -1,13 +1,14 @@
 """Values larger than every buffer, and what goes wrong in their middle."""
 
+import select
 import socket
 import struct
 
 import pytest
 
 from harness import eventually, seconds
-from lib_bulk import (MB, Memory, big_request, check_value, read_line, scaled,
-                      send_value, upload, value)
+from lib_bulk import (MB, Memory, big_request, check_value, pattern,
+                      read_line, scaled, send_value, upload, value)
 from resp import encode
 
 ONE = """
@@ -224,6 +225,28 @@ def test_a_slow_uploader_blocks_nobody(world, three):
     assert client.get("slow") == client.get("g3") == value(size)
 
 
+@pytest.mark.plain_only
+def test_what_is_gathered_is_not_copied_for_each_piece(world, three):
+    proxy = start_three(world, three)
+    size = 12 * MB
+    slow, other = proxy.raw(timeout=30), proxy.raw(timeout=30)
+    slow.send(big_request(size, "MSET", "a", "1", "b", "2", "c"))
+    send_value(slow, size // 3)
+    other.command("PING")
+    before = proxy.cpu_seconds()
+    for pos in range(size // 3, size // 3 + 400):
+        slow.send(bytes(pattern(pos, 1)))
+        assert other.command("PING") == b"+PONG\r\n"
+    took = proxy.cpu_seconds() - before
+    print(f"{took:.2f} s for 400 bytes")
+    send_value(slow, size, start=size // 3 + 400)
+    slow.send(b"\r\n")
+    assert slow.read_reply() == b"+OK\r\n"
+    slow.send_command("GET", "c")
+    check_value(slow, size)
+    assert took < 0.5
+
+
 @pytest.mark.parametrize("leave", [reset, lambda raw: raw.close()])
 def test_a_client_that_vanishes_in_a_large_request_leaves_nothing(
         proxy, server, leave):
@@ -248,7 +271,8 @@ def test_a_client_that_vanishes_in_a_large_reply_leaves_nothing(proxy, server,
     leave(raw)
     client = proxy.client()
     assert client.strlen("big") == scaled(32 * MB)
-    eventually(lambda: proxy.stats.value("pointsman_pool_client_connections") == 1)
+    eventually(
+        lambda: proxy.stats.value("pointsman_pool_client_connections") == 1)
     eventually(
         lambda: proxy.stats.value("pointsman_server_out_queue") == 0)
 
@@ -320,20 +344,30 @@ def test_a_server_lost_in_a_large_reply_closes_that_client_alone(proxy,
     eventually(lambda: other.command("SET", "k", "v") == b"+OK\r\n")
 
 
+def send_until_answered(raw, size):
+    """Send bytes of a value as they are taken; how many have been."""
+    sent = 0
+    piece = value(MB)
+    while sent < size:
+        answered, _, _ = select.select([raw.socket], [], [], 0)
+        if answered:
+            break
+        _, ready, _ = select.select([], [raw.socket], [], 0.05)
+        if ready:
+            step = min(len(piece), size - sent)
+            raw.socket.setblocking(False)
+            sent += raw.socket.send(piece[:step])
+            raw.socket.settimeout(seconds(20))
+    return sent
+
+
 def test_a_server_that_stops_reading_an_upload_is_given_up(world, server):
     proxy = start_one(world, server, timeout="500ms")
-    size = scaled(64 * MB)
+    size = 64 * MB          # more than the kernels on the way keep
     raw = proxy.raw(timeout=20)
     raw.send(big_request(size, "SET", "k"))
     server.pause()
-    raw.socket.setblocking(False)
-    sent = 0
-    try:
-        for _ in range(64):
-            sent += raw.socket.send(value(MB))
-    except BlockingIOError:
-        pass
-    raw.socket.settimeout(seconds(20))
+    sent = send_until_answered(raw, size)
     reply = raw.read_reply()
     assert reply.startswith(b"-ERR proxy: shard a did not answer"), reply
     assert b"was not executed" in reply

@@ -141,7 +141,7 @@ def test_heavy_clients_wait_for_connections_and_then_are_refused(world,
                                                                  server):
     proxy = start(world, server, pool="connections_per_server: 4\n"
                   "  request_timeout: 3s")
-    size = scaled(16 * MB)
+    size = 16 * MB          # more than the kernels on the way keep
     server.client().set("big", value(size))
     server.client().set("large", value(2 * MB))
     heavy = [proxy.raw(timeout=30) for _ in range(8)]
