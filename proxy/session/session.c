@@ -201,7 +201,8 @@ session_has_room(const struct session *session)
     if (session->in_flight > 0 &&
         (session->barrier || session->is_heavy ||
          session->in_flight >= session->window ||
-         session->asked_bytes >= REQUESTS_HIGH))
+         session->asked_bytes >= REQUESTS_HIGH ||
+         session_is_over_limit(session)))
         return false;
     return session->stream.out.bytes <=
         session->pool->settings->output_low_water_bytes;
