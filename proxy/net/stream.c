@@ -114,7 +114,7 @@ can_extend(const struct stream *stream, size_t missing)
     if (chunk == NULL || chunk->fill != in->end)
         return false;
     return chunk_room(chunk) >= missing ||
-        (!chunk->standard && chunk_room(chunk) >= chunk->cap / 4);
+        (chunk->cap > CHUNK_CAP && chunk_room(chunk) >= chunk->cap / 4);
 }
 
 /* Have room behind in.end, with what is left standing in front of it. */
@@ -170,6 +170,7 @@ on_readable(struct stream *stream)
 
     prepare_input(stream);
     uint32_t room = chunk_room(in->chunk);
+    ASSERT(room > 0); /* or the read would look like an end */
     ssize_t got = read_some(stream, in->chunk->data + in->end, room);
     if (got <= 0) {
         int err = errno;
