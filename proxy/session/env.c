@@ -42,22 +42,32 @@ note_taken(struct session *session, uint64_t now_us)
     session->unsent = unsent;
 }
 
-/* Close who takes no byte while others wait behind its answer. */
-static void
-close_stalled(struct session_pool *pool, uint64_t now_us)
+/* Somebody who takes no byte while others wait behind its answer, or NULL. */
+static struct session *
+find_stalled(struct session_pool *pool, uint64_t now_us)
 {
     uint64_t grace_us = (uint64_t)pool->settings->stall_grace_ms * 1000;
-    struct session *session = TAILQ_FIRST(&pool->pausing);
+    struct session *session;
 
-    while (session != NULL) {
-        struct session *next = TAILQ_NEXT(session, pausing_link);
+    TAILQ_FOREACH(session, &pool->pausing, pausing_link)
+    {
         note_taken(session, now_us);
         if (session->sent_us + grace_us < now_us &&
             session->pausing->paused != NULL &&
             lane_has_behind(&session->pausing->call))
-            session_close(&session, CLOSE_CLIENT_STALLED);
-        session = next;
+            break;
     }
+    return session;
+}
+
+/* Each close lets a lane go on, so who pauses one has to be asked anew. */
+static void
+close_stalled(struct session_pool *pool, uint64_t now_us)
+{
+    struct session *session;
+
+    while ((session = find_stalled(pool, now_us)) != NULL)
+        session_close(&session, CLOSE_CLIENT_STALLED);
 }
 
 static void

@@ -106,13 +106,26 @@ upload_command(const struct command_args *args, const struct request_scan *scan)
 }
 
 static void
+count_upload(struct session *session, const struct command *command)
+{
+    struct session_stats *stats = session->pool->stats;
+
+    cell_inc(&stats->requests);
+    cell_inc(&stats->commands[command->id]);
+    cell_inc(&stats->uploads);
+    session->last_command = command;
+}
+
+static void
 begin_passing_on(struct session *session, const struct command *command,
                  uint32_t shard)
 {
     struct stream *stream = &session->stream;
     struct request *request = request_new(session, command);
 
-    cell_inc(&session->pool->stats->uploads);
+    count_upload(session, command);
+    request->no_reply |= session->reply_skip;
+    session->reply_skip = false;
     request->shard = shard;
     request->call.body = (struct extent){
         .chunk = chunk_ref(stream->in.chunk),
@@ -164,8 +177,8 @@ upload_try(struct session *session)
         route_find(session->pool->pool->route,
                    command_arg(&args, (uint32_t)command->first_key),
                    &session->pool->pool->dice);
-    if (shard == ROUTE_NONE)
-        return false; /* gathered, and refused in the ordinary way */
+    if (shard == ROUTE_NONE) /* if gathered, refused in the ordinary way */
+        return too_large && begin_refusal(session);
     begin_passing_on(session, command, shard);
     return true;
 }
@@ -183,6 +196,7 @@ upload_complete(struct session *session)
         session->barrier = true; /* what follows keeps behind it */
         lane_feed_end(&request->call);
     }
+    cell_add(&session->pool->stats->request_bytes, session->scan->size);
     stream_note_message(&session->stream, session->scan->size);
     upload_end(session);
 }
