@@ -1,0 +1,410 @@
+"""Random faults of everything, for a while, and no promise broken.
+
+    POINTSMAN_FAULTS  seconds, 60 by default
+    POINTSMAN_SEED    a number, to have the same faults again
+
+Three servers are killed and started, stopped and continued, and the relays in
+front of them cut, stopped, delayed and made to lose; clients come, and go in
+the middle of things.  Each client has counters and values of its own, so it
+knows between which bounds each answer must lie: acknowledged increments have
+been executed once, unknown ones once or not at all, refused ones never.  A
+fourth server is let alone, and its clients get every answer.
+"""
+
+import os
+import random
+import socket
+import threading
+import time
+
+import pytest
+
+from harness import SLOW, eventually, seconds
+from lib_faults import BUSY, REFUSED, UNKNOWN
+from lib_relay import DOWN, FINISH, NO_LINGER, RESET, STOP, UP, VANISH, Relay
+from resp import RawClient, encode
+
+DURATION = float(os.environ.get("POINTSMAN_FAULTS", "60"))
+SEED = int(os.environ.get("POINTSMAN_SEED", "0")) or \
+    random.SystemRandom().randrange(1, 1 << 32)
+CLIENTS = 6
+LARGE = 300_000
+MEMORY_SLACK = 24 << 20
+
+CONFIG = """
+    pointsman:
+      workers: 2
+      stats: 127.0.0.1:0
+    demo:
+      listen: 127.0.0.1:0
+      redis: true
+      distribution: modulo
+      hash: crc32
+      request_timeout: 2s
+      reconnect_max: 200ms
+      server_idle_timeout: 2s
+      servers:
+        - {name: a, address: "$a"}
+        - {name: b, address: "$b"}
+        - {name: c, address: "$c"}
+        - {name: d, address: "$d"}
+"""
+
+
+class Counter:
+    """What a client knows of a number that it alone increments."""
+
+    def __init__(self, key):
+        self.key = key
+        self.acknowledged = 0
+        self.unknown = 0
+        self.seen = 0       # the highest that was ever read
+        self.refused = 0
+
+    def check(self, value):
+        assert max(self.acknowledged, self.seen) <= value <= \
+            self.acknowledged + self.unknown, (value, vars(self))
+        self.seen = value
+
+    def on_increment(self, reply):
+        if reply is None or UNKNOWN.fullmatch(reply):
+            self.unknown += 1
+        elif REFUSED.fullmatch(reply):
+            self.refused += 1
+        else:
+            self.acknowledged += 1
+            assert int(reply[1:]) > self.seen, (reply, vars(self))
+            self.check(int(reply[1:]))
+
+    def on_read(self, reply):
+        if reply is None or is_error(reply):
+            return
+        self.check(int(reply.split(b"\r\n")[1]) if reply[1:2] != b"-" else 0)
+
+
+def is_error(reply):
+    return bool(REFUSED.fullmatch(reply) or UNKNOWN.fullmatch(reply))
+
+
+class Value:
+    """A key that is written with one of its own texts only."""
+
+    def __init__(self, key):
+        self.key = key
+        self.made = 0
+
+    def fresh(self, size):
+        self.made += 1
+        return b"%b:%d:" % (self.key, self.made) + b"x" * size
+
+    def check(self, text):
+        assert text is None or text.startswith(self.key + b":"), \
+            f"{self.key!r} has a value of another: {text[:80]!r}"
+
+    def on_write(self, reply):
+        assert reply is None or reply == b"+OK\r\n" or is_error(reply), reply
+
+    def on_read(self, reply):
+        if reply is None or is_error(reply):
+            return
+        self.check(None if reply == b"$-1\r\n" else
+                   reply.split(b"\r\n", 1)[1][:-2])
+
+
+class Life(threading.Thread):
+    """One client after the other, each with some pipelines."""
+
+    def __init__(self, port, number, over):
+        super().__init__()
+        self.port = port
+        self.over = over
+        self.random = random.Random(SEED * 100 + number)
+        self.counters = [Counter(b"n%d:%d" % (number, i)) for i in range(12)]
+        self.values = [Value(b"v%d:%d" % (number, i)) for i in range(12)]
+        self.answered = 0
+        self.cut = 0
+        self.problem = None
+
+    def run(self):
+        try:
+            while not self.over.is_set():
+                with RawClient("127.0.0.1", self.port, seconds(30)) as raw:
+                    self.visit(raw)
+        except Exception as error:  # pylint: disable=broad-except
+            self.problem = error
+
+    def visit(self, raw):
+        """Some pipelines; the last may be left in the middle."""
+        for _ in range(self.random.randrange(1, 40)):
+            if self.over.is_set():
+                return
+            steps = [self.step() for _ in range(self.random.randrange(1, 25))]
+            leaves = self.random.random() < 0.03
+            if not self.converse(raw, steps, leaves):
+                return
+            self.over.wait(self.random.random() * 0.02)
+
+    def step(self):
+        """A request, and who judges its reply."""
+        counter = self.random.choice(self.counters)
+        value = self.random.choice(self.values)
+        kind = self.random.random()
+        if kind < 0.5:
+            return encode("INCR", counter.key), counter.on_increment
+        if kind < 0.7:
+            return encode("GET", counter.key), counter.on_read
+        if kind < 0.8:
+            size = self.random.choice([1, 100, 5000])
+            return encode("SET", value.key, value.fresh(size)), value.on_write
+        if kind < 0.81:
+            return encode("SET", value.key, value.fresh(LARGE)), value.on_write
+        if kind < 0.9:
+            return encode("GET", value.key), value.on_read
+        text = b"%d" % self.random.randrange(1 << 60)
+        if kind < 0.92:
+            return encode("ECHO", text), Exactly(
+                b"$%d\r\n%b\r\n" % (len(text), text)).on_read
+        several = self.random.sample(self.counters, 5)
+        return encode("EXISTS", *(each.key for each in several)), on_count
+
+    def converse(self, raw, steps, leaves):
+        """Send them all, read the replies; false when the link is at an end."""
+        sent = threading.Thread(target=self.send, args=(
+            raw, b"".join(data for data, _ in steps)))
+        sent.start()
+        read = self.random.randrange(len(steps)) if leaves else len(steps)
+        done = 0
+        try:
+            for _, judge in steps[:read]:
+                judge(raw.read_reply())
+                done += 1
+                self.answered += 1
+        except ConnectionError:
+            # The proxy closes only when half an answer has left.
+            judge = steps[done][1]
+            assert getattr(judge, "__func__", None) is Value.on_read, judge
+            self.cut += 1
+        if done < len(steps):
+            self.leave(raw, sent)
+        sent.join()
+        for _, judge in steps[done:]:
+            judge(None)
+        return done == len(steps)
+
+    def send(self, raw, data):
+        try:
+            raw.send(data)
+        except OSError:
+            pass        # judged by what is read
+
+    def leave(self, raw, sent):
+        """With an orderly end or a reset."""
+        if sent.is_alive():
+            raw.socket.shutdown(socket.SHUT_RDWR)
+            sent.join()     # nobody else may use the number of the socket
+        if self.random.random() < 0.5:
+            raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                  NO_LINGER)
+        raw.close()
+
+
+class Exactly:
+    """The one answer that it must be."""
+
+    def __init__(self, wanted):
+        self.wanted = wanted
+
+    def on_read(self, reply):
+        assert reply is None or reply == self.wanted, (reply, self.wanted)
+
+
+def on_count(reply):
+    assert reply is None or is_error(reply) or 0 <= int(reply[1:]) <= 5, reply
+
+
+class Calm(threading.Thread):
+    """A client of the server that is let alone."""
+
+    def __init__(self, raw, key, over):
+        super().__init__()
+        self.raw = raw
+        self.key = key
+        self.over = over
+        self.count = 0
+        self.slowest = 0.0
+        self.problem = None
+
+    def run(self):
+        try:
+            while not self.over.is_set():
+                begin = time.monotonic()
+                self.count += 1
+                reply = self.raw.command("INCR", self.key)
+                assert reply == b":%d\r\n" % self.count, (reply, self.count)
+                self.slowest = max(self.slowest, time.monotonic() - begin)
+                self.over.wait(0.002)
+        except Exception as error:  # pylint: disable=broad-except
+            self.problem = error
+
+
+class Demon:
+    """Does one harm after the other, and undoes it."""
+
+    def __init__(self, servers, relays):
+        self.servers = servers
+        self.relays = relays
+        self.random = random.Random(SEED)
+        self.done = []
+        self.over = threading.Event()
+
+    def harm(self):
+        """One fault, from its beginning to its end."""
+        number = self.random.randrange(len(self.servers))
+        deed = self.random.choice([self.kill, self.pause, self.cut, self.stop,
+                                   self.cut_later, self.delay, self.vanish])
+        self.done.append((deed.__name__, number))
+        deed(self.servers[number], self.relays[number])
+
+    def wait(self, most):
+        time.sleep(self.random.random() * most)
+
+    def kill(self, server, _):
+        server.kill()
+        self.wait(1)
+        server.start()
+
+    def pause(self, server, _):
+        server.pause()
+        self.wait(3)
+        server.resume()
+
+    def cut(self, _, relay):
+        for _ in range(self.random.randrange(1, 5)):
+            relay.cut(self.random.choice([RESET, FINISH]))
+            self.wait(0.3)
+
+    def cut_later(self, _, relay):
+        for _ in range(self.random.randrange(1, 8)):
+            action = self.random.choice([RESET, FINISH, STOP])
+            relay.after(self.random.choice([UP, DOWN]),
+                        self.random.randrange(1, 20000), action)
+            self.wait(0.5)
+        relay.mend()
+
+    def stop(self, _, relay):
+        relay.stop(self.random.choice([UP, DOWN]))
+        self.wait(3)
+        relay.go()
+
+    def delay(self, _, relay):
+        relay.set_delay(self.random.random() * 0.1)
+        self.wait(2)
+        relay.mend()
+
+    def vanish(self, _, relay):
+        relay.cut(VANISH)
+        self.wait(3)
+        relay.mend()
+
+
+class Stage:
+    """All that takes part."""
+
+    def __init__(self, world):
+        # What was acknowledged outlives a kill.
+        self.servers = world.start_servers(4, "--appendonly", "yes",
+                                           "--appendfsync", "no")
+        self.relays = [Relay(server.port) for server in self.servers[:3]]
+        a, b, c = (relay.address for relay in self.relays)
+        self.proxy = world.proxy(CONFIG, a=a, b=b, c=c,
+                                 d=self.servers[3].address)
+        self.over = threading.Event()
+        self.lives = [Life(self.proxy.port(), number, self.over)
+                      for number in range(CLIENTS)]
+        self.calm = [Calm(self.proxy.raw(timeout=30), key, self.over)
+                     for key in self.calm_keys()]
+
+    def calm_keys(self):
+        """Two keys of the server that is let alone."""
+        with self.proxy.raw() as raw:
+            for i in range(60):
+                raw.command("SET", f"calm{i}", "v")
+        keys = self.servers[3].client().keys()[:2]
+        self.servers[3].client().delete(*keys)
+        return keys
+
+    def threads(self):
+        return self.lives + self.calm
+
+    def problems(self):
+        return [repr(each.problem) for each in self.threads() if each.problem]
+
+    def play(self, demon):
+        """Until the time is over or something is wrong; the proxy's memory."""
+        memory = []
+        end = time.monotonic() + DURATION
+        while time.monotonic() < end and not self.problems():
+            demon.harm()
+            memory.append(self.proxy.rss_bytes())
+            time.sleep(demon.random.random() * 0.5)
+        return memory
+
+    def end(self):
+        for relay in self.relays:
+            relay.mend()
+        self.over.set()
+        for each in self.threads():
+            each.join(seconds(60))
+
+    def check_counters(self):
+        """By what the servers themselves say."""
+        direct = [server.client() for server in self.servers]
+        for life in self.lives:
+            for counter in life.counters:
+                found = [client.get(counter.key) for client in direct]
+                found = [int(value) for value in found if value is not None]
+                assert len(found) <= 1, (counter.key, found)
+                counter.check(found[0] if found else 0)
+            for value in life.values:
+                for client in direct:
+                    value.check(client.get(value.key))
+
+    def is_idle(self):
+        """No request, and no connection to a server but for probes."""
+        wanted = BUSY | {"pointsman_pool_client_connections",
+                         "pointsman_pool_heavy_clients",
+                         "pointsman_server_lanes_shared",
+                         "pointsman_server_lanes_private"}
+        busy = [sample for sample in self.proxy.stats.metrics()
+                if sample[0] in wanted and sample[2]]
+        assert not busy, busy
+        return True
+
+
+def test_random_faults_break_no_promise(world):
+    print(f"POINTSMAN_SEED={SEED}")
+    stage = Stage(world)
+    eventually(lambda: stage.proxy.stats.value(
+        "pointsman_pool_client_connections") == len(stage.calm))
+    fds = stage.proxy.fd_count()
+    demon = Demon(stage.servers[:3], stage.relays)
+    for each in stage.threads():
+        each.start()
+    try:
+        memory = stage.play(demon)
+    finally:
+        stage.end()
+    assert not stage.problems(), (stage.problems(), demon.done)
+    assert not any(each.is_alive() for each in stage.threads())
+    assert max(each.slowest for each in stage.calm) < seconds(2)
+    assert all(life.answered > DURATION for life in stage.lives)
+    stage.check_counters()
+    stage.proxy.close_clients()
+    eventually(stage.is_idle, 30, "everything to be given back")
+    eventually(lambda: stage.proxy.fd_count() <= fds, 10,
+               "descriptors to be closed")
+    if SLOW == 1 and len(memory) > 20:
+        half = len(memory) // 2
+        assert max(memory[half:]) < max(memory[:half]) + MEMORY_SLACK, memory
+    for relay in stage.relays:
+        relay.close()
