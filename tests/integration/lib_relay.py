@@ -102,7 +102,7 @@ class Link:
                    for way in self.ways.values())
 
 
-# --- what can happen to a link ------------------------------------------------
+# --- what can happen to a link --------------------------------------------
 
 
 def STOP(way):      # pylint: disable=invalid-name
@@ -176,7 +176,7 @@ class Relay:
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
 
-    # --- for tests ------------------------------------------------------------
+    # --- for tests --------------------------------------------------------
 
     def lane(self):
         """The link that has carried the most."""
@@ -247,7 +247,7 @@ class Relay:
         for sock in (self.listener, self.wake_read, self.wake_write):
             sock.close()
 
-    # --- the loop ---------------------------------------------------------------
+    # --- the loop ---------------------------------------------------------
 
     def _wake(self):
         try:

@@ -43,7 +43,7 @@ def whole_replies(cut):
     return min(cut // 4, COUNT)
 
 
-# --- answers that end in the middle ------------------------------------------
+# --- answers that end in the middle ---------------------------------------
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -65,7 +65,7 @@ def test_writes_without_an_answer_are_told_from_the_others(pool, end):
 
 
 @pytest.mark.parametrize("silence", SILENCES)
-@pytest.mark.parametrize("cut", [0, 2, 18])
+@pytest.mark.parametrize("cut", [0, 18])
 def test_an_answer_that_never_comes_is_told_in_time(pool, silence, cut):
     tally = pool.tally()
     begin = time.monotonic()
@@ -127,7 +127,7 @@ def test_reads_without_an_answer_are_asked_again(pool, end):
     pool.settle()
 
 
-# --- requests that end in the middle -----------------------------------------
+# --- requests that end in the middle --------------------------------------
 
 
 @pytest.mark.parametrize("end", ["finish", "reset"])
@@ -188,7 +188,7 @@ def test_a_slow_network_slows_its_own_clients_alone(pool):
     pool.check(tally)
 
 
-# --- splits --------------------------------------------------------------------
+# --- splits ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fault", ["finish", "reset", "stop", "vanish"])
@@ -214,7 +214,7 @@ def test_a_split_names_the_part_that_was_lost(one, fault):
     one.settle()
 
 
-# --- uploads -------------------------------------------------------------------
+# --- uploads --------------------------------------------------------------
 
 
 def start_upload(pool, size, key):
@@ -286,13 +286,16 @@ def test_an_upload_whose_answer_is_lost_may_have_been_executed(one, fault):
     one.settle()
 
 
-# --- large replies -------------------------------------------------------------
+# --- large replies --------------------------------------------------------
 
 
-@pytest.mark.parametrize("fault", ["finish", "reset", "stop", "vanish"])
-@pytest.mark.parametrize("cut", [3, 9, 70_000, 700_000, HUGE + 10])
+@pytest.mark.parametrize("fault, cuts", [
+    ("finish", [3, 9, 70_000, 700_000, HUGE + 10]),
+    ("reset", [3, 9, 70_000, 700_000, HUGE + 10]),
+    ("stop", [9, 700_000]),
+    ("vanish", [9, 700_000])])
 def test_a_large_reply_cut_in_the_middle_costs_its_client_alone(one, fault,
-                                                                cut):
+                                                                cuts):
     """Half an answer cannot be taken back: that client is closed, unless none
     of it has left; then the read is made again, or told to be late."""
     key = one.keys[0][2]
@@ -300,17 +303,20 @@ def test_a_large_reply_cut_in_the_middle_costs_its_client_alone(one, fault,
     whole = b"$%d\r\n%b\r\n" % (HUGE, value(HUGE))
     action = (ENDS | SILENCES)[fault]
     with one.neighbours() as neighbours:
-        raw = one.proxy.raw(timeout=30)
-        one.relay.after(DOWN, cut, action, one.relay.lane())
-        raw.send_command("GET", key)
-        try:
-            reply = raw.read_reply()
-        except ConnectionError:
-            assert 0 < len(raw.buffer) <= cut
-            assert whole.startswith(raw.buffer)
-        else:
-            assert reply == whole or UNKNOWN.fullmatch(reply), reply[:200]
-        raw.close()
-        neighbours.wait_for_more()
+        for cut in cuts:
+            raw = one.proxy.raw(timeout=30)
+            one.relay.after(DOWN, cut, action, one.relay.lane())
+            raw.send_command("GET", key)
+            try:
+                reply = raw.read_reply()
+            except ConnectionError:
+                assert 0 < len(raw.buffer) <= cut
+                assert whole.startswith(raw.buffer)
+            else:
+                assert reply == whole or UNKNOWN.fullmatch(reply), reply[:200]
+            raw.close()
+            one.relay.mend()
+            eventually(one.is_well, 20)
+            neighbours.wait_for_more()
     one.direct[0].set(key, "v")
     one.settle()
