@@ -201,7 +201,7 @@ timer_stop(struct timer *timer)
 bool
 timer_is_active(const struct timer *timer)
 {
-    return ev_is_active(&timer->ev);
+    return ev_is_active(&timer->ev) || ev_is_pending(&timer->ev);
 }
 
 /* --- wake-ups and signals ------------------------------------------------ */
