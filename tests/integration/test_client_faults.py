@@ -131,6 +131,12 @@ def test_requests_of_a_client_that_reads_no_more_are_answered(pool):
     pool.settle()
 
 
+def clients(pool):
+    """Those who ever came, and those who are there."""
+    return (pool.proxy.stats.value("pointsman_pool_clients_accepted_total"),
+            pool.proxy.stats.value("pointsman_pool_client_connections"))
+
+
 @pytest.mark.parametrize("action", [FINISH, RESET])
 @pytest.mark.parametrize("name", [UP, DOWN])
 def test_a_client_cut_at_any_byte_has_sent_whole_requests_or_none(
@@ -141,6 +147,7 @@ def test_a_client_cut_at_any_byte_has_sent_whole_requests_or_none(
     dice = random.Random(7)
     request_size = len(encode("INCR", pool.keys[0][2]))
     with pool.neighbours():
+        accepted, present = clients(pool)
         for _ in range(15):
             tally = pool.tally()
             cut = dice.randrange(1, request_size * 20 if name == UP else 80)
@@ -155,6 +162,8 @@ def test_a_client_cut_at_any_byte_has_sent_whole_requests_or_none(
             assert not tally.texts
             most = cut // request_size if name == UP else 30
             tally.unknown = most - tally.acknowledged
+            accepted += 1
+            eventually(lambda: clients(pool) == (accepted, present))
             eventually(pool.is_quiet)
             pool.check(tally)
     relay.close()
