@@ -277,7 +277,7 @@ def test_a_gathered_answer_over_the_limit_closes_its_client_alone(world):
 def test_a_slow_reader_on_two_workers_hinders_nobody(world, three):
     a, b, c = (server.address for server in three)
     proxy = world.proxy(THREE, workers=2, a=a, b=b, c=c)
-    size = scaled(16 * MB)
+    size = scaled(4 * MB)
     proxy.client().set("big", value(size))
     slow = [connect(proxy, 65536) for _ in range(8)]
     for client in slow:
