@@ -17,7 +17,21 @@ class Stats:
         self.timeout = timeout
 
     def get(self, path):
-        """Status and text of a page."""
+        """Status and text of a page.
+
+        Where this machine is so busy that a request leaves 100 ms after its
+        connection, it is answered as a silent client is: then ask again.
+        """
+        for _ in range(5):
+            try:
+                return self._get_once(path)
+            except http.client.RemoteDisconnected:
+                raise
+            except http.client.BadStatusLine:
+                pass
+        return self._get_once(path)
+
+    def _get_once(self, path):
         connection = http.client.HTTPConnection(self.host, self.port,
                                                 timeout=self.timeout)
         try:

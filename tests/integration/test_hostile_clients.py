@@ -95,11 +95,14 @@ def send_quietly(sock, data):
 
 
 def expect_nothing_left(proxy, clients=0):
+    wanted = {"pointsman_pool_requests_in_flight": 0,
+              "pointsman_pool_held_bytes": 0,
+              "pointsman_pool_client_connections": clients}
+
     def left():
-        return [proxy.stats.value("pointsman_pool_requests_in_flight"),
-                proxy.stats.value("pointsman_pool_held_bytes"),
-                proxy.stats.value("pointsman_pool_client_connections") - clients]
-    eventually(lambda: left() == [0, 0, 0], 20, "everything to be given back")
+        return {name: value for name, _, value in proxy.stats.metrics()
+                if name in wanted}
+    eventually(lambda: left() == wanted, 20, "everything to be given back")
 
 
 def expect_served(proxy):
