@@ -181,7 +181,7 @@ render_servers(struct metrics *m)
     render_server_latency(m);
 }
 
-/* --- workers, the stats port --------------------------------------------- */
+/* --- workers, control, the stats port ------------------------------------ */
 
 static void
 render_worker_stat(struct metrics *m, const struct stat_desc *desc)
@@ -204,6 +204,17 @@ render_workers(struct metrics *m)
     exposition_number(&m->x, NO_LABELS, m->source->workers);
     for (unsigned i = 0; i < worker_stat_count; i++)
         render_worker_stat(m, &worker_stat_descs[i]);
+}
+
+static void
+render_control(struct metrics *m)
+{
+    for (unsigned i = 0; i < control_stat_count; i++) {
+        const struct stat_desc *desc = &control_stat_descs[i];
+        stat_family(m, "control", desc);
+        exposition_number(&m->x, NO_LABELS,
+                          admin_cell(&m->source->control_stats, desc->offset));
+    }
 }
 
 static void
@@ -298,6 +309,7 @@ metrics_render(const struct admin_source *source, const struct port_stats *port,
     render_build(&m);
     render_state(&m);
     render_process(&m);
+    render_control(&m);
     render_workers(&m);
     render_pools(&m);
     render_servers(&m);

@@ -45,13 +45,26 @@ admin_cell(const void *block, size_t offset)
     return cell_get((const struct cell *)(const void *)(bytes + offset));
 }
 
+static const struct session_stats *
+pool_block(const struct admin_source *source, unsigned worker, size_t pool)
+{
+    return source->editions[worker]->pools[pool].stats;
+}
+
+static const struct server_stats *
+server_block(const struct admin_source *source, unsigned worker, size_t pool,
+             size_t server)
+{
+    return source->editions[worker]->pools[pool].servers[server];
+}
+
 uint64_t
 admin_sum_pool(const struct admin_source *source, size_t pool, size_t offset)
 {
     uint64_t sum = 0;
 
     for (unsigned w = 0; w < source->workers; w++)
-        sum += admin_cell(&source->session_stats[w][pool], offset);
+        sum += admin_cell(pool_block(source, w, pool), offset);
     return at_least_zero(sum);
 }
 
@@ -62,7 +75,7 @@ admin_sum_server(const struct admin_source *source, size_t pool, size_t server,
     uint64_t sum = 0;
 
     for (unsigned w = 0; w < source->workers; w++)
-        sum += admin_cell(&source->server_stats[w][pool][server], offset);
+        sum += admin_cell(server_block(source, w, pool, server), offset);
     return at_least_zero(sum);
 }
 
@@ -72,7 +85,7 @@ admin_sum_pool_latency(const struct admin_source *source, size_t pool)
     struct histogram total = {0};
 
     for (unsigned w = 0; w < source->workers; w++)
-        histogram_merge(&total, &source->session_stats[w][pool].latency);
+        histogram_merge(&total, &pool_block(source, w, pool)->latency);
     return total;
 }
 
@@ -83,6 +96,7 @@ admin_sum_server_latency(const struct admin_source *source, size_t pool,
     struct histogram total = {0};
 
     for (unsigned w = 0; w < source->workers; w++)
-        histogram_merge(&total, &source->server_stats[w][pool][server].latency);
+        histogram_merge(&total,
+                        &server_block(source, w, pool, server)->latency);
     return total;
 }

@@ -1,9 +1,9 @@
 /*
  * admin/source.h - what admin may read, and the sums over all workers.
  *
- *                       pool 0   pool 1                        server 0, 1 ...
- *   session_stats[0] -> [block]  [block]   server_stats[0][1] -> [block][block]
- *   session_stats[1] -> [block]  [block]   server_stats[1][1] -> [block][block]
+ *   editions[0] -> pool 0 -> [block], servers -> [block] [block]
+ *                  pool 1 -> [block], servers -> [block]
+ *   editions[1] -> the same of another worker
  *
  * Control fills the struct in, owns everything in it, and may change it between
  * turns of its loop (a reload brings a new snapshot and new blocks).  Blocks
@@ -15,17 +15,16 @@
 
 #include <stdbool.h>
 
+#include "admin/control_stats.h"
 #include "admin/worker_stats.h"
-#include "session/session_stats.h"
-#include "upstream/server_stats.h"
-#include "upstream/snapshot.h"
+#include "session/edition.h"
 
 struct admin_source {
     const struct snapshot *snapshot; /* pools and servers by name */
     unsigned workers;
-    struct session_stats **session_stats; /* [worker][pool] */
-    struct server_stats ***server_stats;  /* [worker][pool][server] */
+    struct edition **editions;            /* [worker] */
     struct worker_stats **worker_stats;   /* [worker], a block each */
+    struct control_stats control_stats;
     int64_t started_unix_us;              /* by admin_source_stamp() */
     uint64_t started_mono_us;
     /* Is the process up and not shutting down? */

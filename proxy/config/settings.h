@@ -90,5 +90,9 @@ const struct pool_settings *settings_find_pool(const struct settings *settings,
  * fails when memory is short. */
 struct route *settings_make_route(const struct pool_settings *pool,
                                   struct error *error) MUST_CHECK;
+/* The same with some servers not live: one word a server, NULL for all live. */
+struct route *settings_make_live_route(const struct pool_settings *pool,
+                                       const bool *live,
+                                       struct error *error) MUST_CHECK;
 
 #endif

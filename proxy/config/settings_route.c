@@ -5,12 +5,12 @@
 #include "config/settings.h"
 
 static struct route_shard_spec
-shard_of(const struct server_settings *server)
+shard_of(const struct server_settings *server, bool live)
 {
     return (struct route_shard_spec){
         .name = view_str(server->name),
         .weight = server->weight,
-        .live = true,
+        .live = live,
         .is_default = server->is_default,
         .ranges = server->ranges,
         .range_count = server->range_count,
@@ -20,13 +20,14 @@ shard_of(const struct server_settings *server)
 }
 
 struct route *
-settings_make_route(const struct pool_settings *pool, struct error *error)
+settings_make_live_route(const struct pool_settings *pool, const bool *live,
+                         struct error *error)
 {
     struct route_shard_spec *shards =
         mem_array(pool->server_count, sizeof(*shards));
 
     for (size_t i = 0; i < pool->server_count; i++)
-        shards[i] = shard_of(&pool->servers[i]);
+        shards[i] = shard_of(&pool->servers[i], live == NULL || live[i]);
     struct route_spec spec = {
         .distribution = pool->distribution,
         .hash = pool->hash,
@@ -40,4 +41,10 @@ settings_make_route(const struct pool_settings *pool, struct error *error)
     struct route *route = route_new(&spec, error);
     mem_free(shards);
     return route;
+}
+
+struct route *
+settings_make_route(const struct pool_settings *pool, struct error *error)
+{
+    return settings_make_live_route(pool, NULL, error);
 }

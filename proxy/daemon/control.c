@@ -1,7 +1,7 @@
 /*
  * daemon/control.c - the thread that knows about all others.
  */
-#include "daemon/control.h"
+#include "daemon/control_priv.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,36 +13,9 @@
 #include <systemd/sd-daemon.h>
 #endif
 
-#include "admin/admin.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "daemon/door.h"
-#include "daemon/gather.h"
-#include "daemon/worker.h"
 #include "session/client_line.h"
-
-enum control_state {
-    CONTROL_RUNNING,  /* accepting and serving */
-    CONTROL_DRAINING, /* no new connections; requests in flight are finished */
-    CONTROL_STOPPED   /* the loop is to end */
-};
-
-struct control {
-    enum control_state state;
-    struct loop *loop;
-    struct mailbox mailbox; /* to control */
-    struct snapshot *snapshot;
-    struct worker **workers;
-    unsigned worker_count;
-    unsigned drained; /* workers without a session left */
-    struct door *door;
-    struct admin_source source;
-    struct admin *admin;
-    struct gather_list gathers;
-    uint64_t next_gather_id;
-    struct timer shutdown;
-    struct signal_watch signals[4];
-};
 
 /* --- questions --------------------------------------------------------------- */
 
@@ -132,6 +105,17 @@ ask_workers(struct control *control, struct gather *gather)
                     control->snapshot->settings->gather_timeout_ms);
 }
 
+/* Nothing for a pool that is gone from the configuration. */
+static void
+render_info(struct control *control, struct gather *gather)
+{
+    size_t number = edition_find(control->source.editions[0], gather->pool);
+
+    if (number < control->snapshot->settings->pool_count)
+        admin_render_info(&control->source, number, buf_view(&gather->ids),
+                          &gather->text);
+}
+
 static void
 take_question(struct control *control, const struct message *question)
 {
@@ -139,8 +123,7 @@ take_question(struct control *control, const struct message *question)
 
     switch ((enum question_kind)question->question_kind) {
     case QUESTION_INFO:
-        admin_render_info(&control->source, gather->pool,
-                          buf_view(&gather->ids), &gather->text);
+        render_info(control, gather);
         answer(control, gather);
         gather_end(control, gather);
         break;
@@ -242,8 +225,8 @@ on_signal(struct signal_watch *watch, int signal, void *arg)
         reopen_log(control);
         break;
     case SIGHUP:
-        log_warn("this version cannot reload: restart it to change settings",
-                 "signal=HUP");
+        log_info("reloading", "signal=HUP file=%s", control->path);
+        control_reload(control);
         break;
     }
 }
@@ -265,7 +248,11 @@ on_message(void *arg, struct message *message)
     case MESSAGE_DRAINED:
         take_drained(control);
         break;
+    case MESSAGE_LET_GO:
+        control_take_let_go(control, message->worker, message->id);
+        break;
     case MESSAGE_CLIENT:
+    case MESSAGE_EDITION:
     case MESSAGE_LIST:
     case MESSAGE_ANSWER:
     case MESSAGE_DRAIN:
@@ -296,7 +283,8 @@ pool_address(void *arg, size_t pool)
 {
     struct control *control = arg;
 
-    return door_address(control->door, pool);
+    return door_address(control->door,
+                        control->snapshot->settings->pools[pool].name);
 }
 
 static void
@@ -305,16 +293,11 @@ fill_source(struct control *control)
     struct admin_source *source = &control->source;
     unsigned count = control->worker_count;
 
-    source->snapshot = control->snapshot;
     source->workers = count;
-    source->session_stats = mem_array(count, sizeof(void *));
-    source->server_stats = mem_array(count, sizeof(void *));
+    source->editions = mem_array(count, sizeof(void *));
     source->worker_stats = mem_array(count, sizeof(void *));
-    for (unsigned i = 0; i < count; i++) {
-        source->session_stats[i] = control->workers[i]->session_stats;
-        source->server_stats[i] = control->workers[i]->server_stats;
+    for (unsigned i = 0; i < count; i++)
         source->worker_stats[i] = &control->workers[i]->stats;
-    }
     source->is_ready = is_ready;
     source->pool_is_ready = pool_is_ready;
     source->pool_address = pool_address;
@@ -335,27 +318,21 @@ watch_signals(struct control *control)
                            on_signal, control);
 }
 
+/* They begin with the edition that they find in their box. */
 static void
-make_workers(struct control *control)
+make_workers(struct control *control, unsigned count)
 {
-    unsigned count = control->snapshot->settings->workers;
-
     control->worker_count = count;
     control->workers = mem_array(count, sizeof(struct worker *));
     for (unsigned i = 0; i < count; i++)
-        control->workers[i] =
-            worker_new(i, count, control->snapshot, &control->mailbox);
+        control->workers[i] = worker_new(i, count, &control->mailbox);
 }
 
 static int
-open_ports(struct control *control, struct error *error)
+open_stats(struct control *control, struct error *error)
 {
     const struct settings *settings = control->snapshot->settings;
 
-    control->door = door_new(control->loop, control->snapshot,
-                             control->workers, control->worker_count, error);
-    if (control->door == NULL)
-        return -1;
     if (!settings->has_stats)
         return 0;
     control->admin = admin_new(control->loop, &control->source,
@@ -367,23 +344,29 @@ open_ports(struct control *control, struct error *error)
 }
 
 struct control *
-control_new(struct snapshot *snapshot, struct error *error)
+control_new(const char *path, struct snapshot *snapshot, struct error *error)
 {
     struct control *control = MEM_NEW(struct control);
+    unsigned workers = snapshot->settings->workers;
 
+    control->path = path;
     control->loop = loop_new();
-    control->snapshot = snapshot_ref(snapshot);
     TAILQ_INIT(&control->gathers);
     timer_init(&control->shutdown, control->loop, on_shutdown_timeout,
                control);
     mailbox_init(&control->mailbox, control->loop, on_message, control);
-    make_workers(control);
+    make_workers(control, workers);
     fill_source(control);
-    if (open_ports(control, error) < 0) {
-        control_free(&control);
-        return NULL;
+    control->ledger = ledger_new(workers);
+    control->door = door_new(control->loop, control->ledger, control->workers,
+                             workers);
+    if (door_prepare(control->door, snapshot->settings, error) == 0) {
+        control_publish(control, snapshot_ref(snapshot));
+        if (open_stats(control, error) == 0)
+            return control;
     }
-    return control;
+    control_free(&control);
+    return NULL;
 }
 
 static void
@@ -391,10 +374,8 @@ stop_workers(struct control *control)
 {
     struct message message = {.kind = MESSAGE_STOP};
 
-    for (unsigned i = 0; i < control->worker_count; i++) {
-        while (!mailbox_post(&control->workers[i]->mailbox, &message))
-            usleep(1000); /* its box is full: it is taking messages */
-    }
+    for (unsigned i = 0; i < control->worker_count; i++)
+        worker_tell(control->workers[i], &message);
     for (unsigned i = 0; i < control->worker_count; i++)
         worker_stop(control->workers[i]);
 }
@@ -423,8 +404,9 @@ control_run(struct control *control)
 static void
 free_source(struct control *control)
 {
-    mem_free(control->source.session_stats);
-    mem_free(control->source.server_stats);
+    for (unsigned i = 0; i < control->worker_count; i++)
+        edition_free(&control->source.editions[i]);
+    mem_free(control->source.editions);
     mem_free(control->source.worker_stats);
 }
 
@@ -446,6 +428,7 @@ control_free(struct control **controlp)
         worker_free(&control->workers[i]);
     mem_free(control->workers);
     free_source(control);
+    ledger_free(&control->ledger);
     mailbox_fini(&control->mailbox);
     loop_free(&control->loop);
     snapshot_unref(&control->snapshot);

@@ -3,6 +3,7 @@
  */
 #include "daemon/door.h"
 
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,73 +13,77 @@
 
 #define TOO_MANY "-ERR max number of clients reached\r\n"
 
-struct entrance {
-    struct listener listener;
-    struct door *door;
-    size_t pool;
-    bool is_open;
+enum entrance_state {
+    ENTRANCE_NEW,  /* opened for a change that is not in force yet */
+    ENTRANCE_OPEN, /* part of what is in force */
+    ENTRANCE_KEPT  /* the same, and of the change that is prepared too */
 };
 
+struct entrance {
+    TAILQ_ENTRY(entrance) link;
+    struct listener listener;
+    struct door *door;
+    enum entrance_state state;
+    char *pool; /* name */
+    char *text; /* the address, as written */
+    char *next_pool; /* name, once the prepared change is in force */
+    struct account *account;
+};
+
+TAILQ_HEAD(entrance_list, entrance);
+
 struct door {
-    struct snapshot *snapshot; /* borrowed */
+    struct loop *loop;
+    struct ledger *ledger;     /* borrowed */
+    struct snapshot *snapshot; /* NULL before the first change */
     struct worker **workers;   /* borrowed */
     unsigned worker_count;
-    struct entrance *entrances;
-    size_t count;
-    uint64_t *handed; /* sessions ever given, [worker * pools + pool] */
+    struct entrance_list entrances; /* in the order written */
     uint64_t next_client_id;
 };
 
 /* --- counting ------------------------------------------------------------------ */
 
-static uint64_t *
-handed_to(struct door *door, unsigned worker, size_t pool)
-{
-    return &door->handed[worker * door->snapshot->settings->pool_count + pool];
-}
-
 static uint64_t
-sessions_of(struct door *door, unsigned worker, size_t pool)
+sessions_of_worker(const struct door *door, unsigned worker)
 {
-    return *handed_to(door, worker, pool) -
-        cell_get(&door->workers[worker]->ended[pool]);
-}
-
-static uint64_t
-sessions_of_worker(struct door *door, unsigned worker)
-{
+    const struct account *account;
     uint64_t sum = 0;
 
-    for (size_t i = 0; i < door->snapshot->settings->pool_count; i++)
-        sum += sessions_of(door, worker, i);
+    TAILQ_FOREACH(account, &door->ledger->accounts, link)
+    {
+        sum += account_sessions(account, worker);
+    }
     return sum;
 }
 
 static uint64_t
-sessions_of_pool(struct door *door, size_t pool)
+sessions_of_pool(const struct door *door, const struct account *account)
 {
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < door->worker_count; i++)
-        sum += sessions_of(door, i, pool);
+        sum += account_sessions(account, i);
     return sum;
 }
 
 static bool
-has_place(struct door *door, size_t pool)
+has_place(const struct door *door, const struct entrance *entrance)
 {
     const struct settings *settings = door->snapshot->settings;
-    uint64_t limit = settings->pools[pool].client_connections;
+    const struct pool_settings *pool =
+        settings_find_pool(settings, view_str(entrance->pool));
+    uint64_t limit = pool->client_connections;
     uint64_t total = 0;
 
     for (unsigned i = 0; i < door->worker_count; i++)
         total += sessions_of_worker(door, i);
     return total < settings->maxclients &&
-        (limit == 0 || sessions_of_pool(door, pool) < limit);
+        (limit == 0 || sessions_of_pool(door, entrance->account) < limit);
 }
 
 static unsigned
-least_loaded(struct door *door)
+least_loaded(const struct door *door)
 {
     unsigned best = 0;
     uint64_t fewest = sessions_of_worker(door, 0);
@@ -96,16 +101,15 @@ least_loaded(struct door *door)
 /* --- accepting ------------------------------------------------------------------- */
 
 static void
-refuse(struct door *door, size_t pool, int fd)
+refuse(const struct entrance *entrance, int fd)
 {
     ssize_t sent = send(fd, TOO_MANY, sizeof(TOO_MANY) - 1, MSG_NOSIGNAL);
 
     (void)sent; /* a fresh socket has room; if not, closing says it too */
     close(fd);
     /* This cell of the first worker's block is written here alone. */
-    cell_inc(&door->workers[0]->session_stats[pool].clients_refused);
-    log_warn("client refused", "pool=%s reason=%s",
-             door->snapshot->settings->pools[pool].name,
+    cell_inc(&entrance->account->blocks[0]->clients_refused);
+    log_warn("client refused", "pool=%s reason=%s", entrance->pool,
              close_reason_name(CLOSE_CLIENT_REFUSED));
 }
 
@@ -116,31 +120,46 @@ on_accept(struct listener *listener, int fd, void *arg)
     struct door *door = entrance->door;
 
     (void)listener;
-    if (!has_place(door, entrance->pool)) {
-        refuse(door, entrance->pool, fd);
+    if (!has_place(door, entrance)) {
+        refuse(entrance, fd);
         return;
     }
     unsigned worker = least_loaded(door);
     struct message message = {
         .kind = MESSAGE_CLIENT,
         .fd = fd,
-        .pool = entrance->pool,
+        .pool = entrance->account->id,
         .id = ++door->next_client_id,
     };
     if (!mailbox_post(&door->workers[worker]->mailbox, &message))
-        refuse(door, entrance->pool, fd);
+        refuse(entrance, fd);
     else
-        (*handed_to(door, worker, entrance->pool))++;
+        entrance->account->handed[worker]++;
 }
 
-/* --- opening ---------------------------------------------------------------------- */
+/* --- opening and closing -------------------------------------------------------- */
+
+static void
+entrance_free(struct entrance *entrance)
+{
+    mem_free(entrance->pool);
+    mem_free(entrance->next_pool);
+    mem_free(entrance->text);
+    mem_free(entrance);
+}
+
+static void
+entrance_close(struct entrance *entrance)
+{
+    TAILQ_REMOVE(&entrance->door->entrances, entrance, link);
+    listener_close(&entrance->listener);
+    entrance_free(entrance);
+}
 
 static int
-entrance_open(struct entrance *entrance, struct loop *loop,
-              const struct address_text *text, struct error *error)
+entrance_listen(struct entrance *entrance, const struct pool_settings *pool,
+                const struct address_text *text, struct error *error)
 {
-    const struct pool_settings *pool =
-        &entrance->door->snapshot->settings->pools[entrance->pool];
     struct address address;
     struct error why;
     int failed = text->path != NULL
@@ -148,70 +167,208 @@ entrance_open(struct entrance *entrance, struct loop *loop,
         : address_resolve(&address, text->host, text->port, true, &why);
 
     if (failed == 0)
-        failed = listener_open(&entrance->listener, loop, &address, text->mode,
-                               (int)pool->backlog, on_accept, entrance, &why);
+        failed = listener_open(&entrance->listener, entrance->door->loop,
+                               &address, text->mode, (int)pool->backlog,
+                               on_accept, entrance, &why);
     if (failed != 0)
         return error_set(error, "pool %s: %s", pool->name, why.text);
-    entrance->is_open = true;
-    log_info("listening", "pool=%s addr=%s", pool->name,
-             entrance->listener.text);
     return 0;
 }
 
-static size_t
-count_listens(const struct settings *settings)
+static int
+entrance_open(struct door *door, const struct pool_settings *pool,
+              const struct address_text *text, struct error *error)
 {
-    size_t count = 0;
+    struct entrance *entrance = MEM_NEW(struct entrance);
+
+    entrance->door = door;
+    entrance->state = ENTRANCE_NEW;
+    entrance->text = mem_strdup(text->text);
+    entrance->next_pool = mem_strdup(pool->name);
+    if (entrance_listen(entrance, pool, text, error) < 0) {
+        entrance_free(entrance);
+        return -1;
+    }
+    TAILQ_INSERT_TAIL(&door->entrances, entrance, link);
+    return 0;
+}
+
+/* --- changes --------------------------------------------------------------------- */
+
+/* One that listens there already, of this pool if `pool` is not NULL. */
+static struct entrance *
+find_open(const struct door *door, const char *pool, const char *text)
+{
+    struct entrance *entrance;
+
+    TAILQ_FOREACH(entrance, &door->entrances, link)
+    {
+        if (entrance->state == ENTRANCE_OPEN &&
+            strcmp(entrance->text, text) == 0 &&
+            (pool == NULL || strcmp(entrance->pool, pool) == 0))
+            break;
+    }
+    return entrance;
+}
+
+/* Keep what can be kept: first of the pools that have it, then, where an
+ * address moves to another pool, of others. */
+static bool
+keep(struct door *door, const struct pool_settings *pool,
+     const struct address_text *text, bool from_others)
+{
+    struct entrance *entrance =
+        find_open(door, from_others ? NULL : pool->name, text->text);
+
+    /* With port 0 two sockets of one text are not the same. */
+    if (entrance == NULL ||
+        (from_others && text->path == NULL && text->port == 0))
+        return false;
+    entrance->state = ENTRANCE_KEPT;
+    entrance->next_pool = mem_strdup(pool->name);
+    return true;
+}
+
+/* How far an address of the change has come: kept, or to be opened. */
+struct plan {
+    const struct pool_settings *pool;
+    const struct address_text *text;
+    bool is_kept;
+};
+
+static struct plan *
+plan_make(const struct settings *settings, size_t *count)
+{
+    size_t total = 0;
 
     for (size_t i = 0; i < settings->pool_count; i++)
-        count += settings->pools[i].listen_count;
-    return count;
+        total += settings->pools[i].listen_count;
+    struct plan *plan = mem_array(total, sizeof(*plan));
+    *count = 0;
+    for (size_t i = 0; i < settings->pool_count; i++) {
+        const struct pool_settings *pool = &settings->pools[i];
+        for (size_t l = 0; l < pool->listen_count; l++)
+            plan[(*count)++] = (struct plan){pool, &pool->listens[l], false};
+    }
+    return plan;
 }
 
 static int
-open_all(struct door *door, struct loop *loop, struct error *error)
+plan_carry_out(struct door *door, struct plan *plan, size_t count,
+               struct error *error)
 {
-    const struct settings *settings = door->snapshot->settings;
-
-    for (size_t pool = 0; pool < settings->pool_count; pool++) {
-        for (size_t i = 0; i < settings->pools[pool].listen_count; i++) {
-            struct entrance *entrance = &door->entrances[door->count++];
-            entrance->door = door;
-            entrance->pool = pool;
-            if (entrance_open(entrance, loop, &settings->pools[pool].listens[i],
-                              error) < 0)
-                return -1;
+    for (int others = 0; others <= 1; others++) {
+        for (size_t i = 0; i < count; i++) {
+            if (!plan[i].is_kept)
+                plan[i].is_kept =
+                    keep(door, plan[i].pool, plan[i].text, others == 1);
         }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!plan[i].is_kept &&
+            entrance_open(door, plan[i].pool, plan[i].text, error) < 0)
+            return -1;
     }
     return 0;
 }
 
+int
+door_prepare(struct door *door, const struct settings *settings,
+             struct error *error)
+{
+    size_t count;
+    struct plan *plan = plan_make(settings, &count);
+    int failed = plan_carry_out(door, plan, count, error);
+
+    mem_free(plan);
+    if (failed < 0)
+        door_abort(door);
+    return failed;
+}
+
+void
+door_abort(struct door *door)
+{
+    struct entrance *entrance = TAILQ_FIRST(&door->entrances);
+
+    while (entrance != NULL) {
+        struct entrance *next = TAILQ_NEXT(entrance, link);
+        if (entrance->state == ENTRANCE_NEW) {
+            entrance_close(entrance);
+        } else {
+            entrance->state = ENTRANCE_OPEN;
+            mem_free(entrance->next_pool);
+            entrance->next_pool = NULL;
+        }
+        entrance = next;
+    }
+}
+
+static void
+entrance_commit(struct entrance *entrance)
+{
+    struct door *door = entrance->door;
+    bool is_new = entrance->state == ENTRANCE_NEW;
+
+    if (entrance->state == ENTRANCE_OPEN) {
+        /* Who stands at it already has come to a pool that stays. */
+        if (ledger_find_name(door->ledger, entrance->pool) != NULL)
+            listener_accept_all(&entrance->listener);
+        log_info("no longer listening", "pool=%s addr=%s", entrance->pool,
+                 entrance->listener.text);
+        entrance_close(entrance);
+        return;
+    }
+    bool has_moved =
+        !is_new && strcmp(entrance->pool, entrance->next_pool) != 0;
+    mem_free(entrance->pool);
+    entrance->pool = entrance->next_pool;
+    entrance->next_pool = NULL;
+    entrance->state = ENTRANCE_OPEN;
+    entrance->account = ledger_find_name(door->ledger, entrance->pool);
+    if (is_new || has_moved)
+        log_info("listening", "pool=%s addr=%s", entrance->pool,
+                 entrance->listener.text);
+}
+
+void
+door_commit(struct door *door, struct snapshot *snapshot)
+{
+    struct entrance *entrance = TAILQ_FIRST(&door->entrances);
+    struct snapshot *before = door->snapshot;
+
+    door->snapshot = snapshot_ref(snapshot);
+    while (entrance != NULL) {
+        struct entrance *next = TAILQ_NEXT(entrance, link);
+        entrance_commit(entrance);
+        entrance = next;
+    }
+    snapshot_unref(&before);
+}
+
+/* --- life ------------------------------------------------------------------------- */
+
 struct door *
-door_new(struct loop *loop, struct snapshot *snapshot, struct worker **workers,
-         unsigned worker_count, struct error *error)
+door_new(struct loop *loop, struct ledger *ledger, struct worker **workers,
+         unsigned worker_count)
 {
     struct door *door = MEM_NEW(struct door);
-    size_t pools = snapshot->settings->pool_count;
 
-    door->snapshot = snapshot;
+    door->loop = loop;
+    door->ledger = ledger;
     door->workers = workers;
     door->worker_count = worker_count;
-    door->entrances = mem_array(count_listens(snapshot->settings),
-                                sizeof(struct entrance));
-    door->handed = mem_array(worker_count * pools, sizeof(uint64_t));
-    if (open_all(door, loop, error) < 0)
-        door_free(&door);
+    TAILQ_INIT(&door->entrances);
     return door;
 }
 
 void
 door_close(struct door *door)
 {
-    for (size_t i = 0; i < door->count; i++) {
-        if (door->entrances[i].is_open)
-            listener_close(&door->entrances[i].listener);
-        door->entrances[i].is_open = false;
-    }
+    struct entrance *entrance;
+
+    while ((entrance = TAILQ_FIRST(&door->entrances)) != NULL)
+        entrance_close(entrance);
 }
 
 void
@@ -223,17 +380,19 @@ door_free(struct door **doorp)
     if (door == NULL)
         return;
     door_close(door);
-    mem_free(door->entrances);
-    mem_free(door->handed);
+    snapshot_unref(&door->snapshot);
     mem_free(door);
 }
 
 const char *
-door_address(const struct door *door, size_t pool)
+door_address(const struct door *door, const char *pool)
 {
-    for (size_t i = 0; i < door->count; i++) {
-        if (door->entrances[i].pool == pool)
-            return door->entrances[i].listener.text;
+    const struct entrance *entrance;
+
+    TAILQ_FOREACH(entrance, &door->entrances, link)
+    {
+        if (strcmp(entrance->pool, pool) == 0)
+            return entrance->listener.text;
     }
     return "?";
 }

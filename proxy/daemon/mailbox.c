@@ -4,6 +4,7 @@
 #include "daemon/mailbox.h"
 
 #include "base/mem.h"
+#include "session/edition.h"
 
 #define MAILBOX_FIRST 64
 
@@ -52,8 +53,10 @@ mailbox_fini(struct mailbox *mailbox)
     struct message message;
 
     wakeup_fini(&mailbox->wakeup);
-    while (take_one(mailbox, &message))
+    while (take_one(mailbox, &message)) {
         mem_free(message.text);
+        edition_free(&message.edition);
+    }
     mem_free(mailbox->ring);
     pthread_mutex_destroy(&mailbox->lock);
 }

@@ -15,18 +15,20 @@
 
 #define MAILBOX_SIZE 65536
 
-struct gather;
+struct edition;
 
 enum message_kind {
     /* to a worker */
     MESSAGE_CLIENT, /* fd, pool, id: an accepted connection */
-    MESSAGE_LIST,   /* gather: append your lines for pool */
+    MESSAGE_EDITION, /* edition: go on by it; the worker frees it */
+    MESSAGE_LIST,   /* id: append your lines for pool */
     MESSAGE_ANSWER, /* pool, session_id, id, text: the answer to a question */
     MESSAGE_DRAIN,  /* finish what is in flight */
     MESSAGE_STOP,   /* end now */
     /* to control */
     MESSAGE_QUESTION, /* worker, question_kind, pool, session_id, id, text */
-    MESSAGE_LISTED,   /* worker, gather, text */
+    MESSAGE_LISTED,   /* worker, id, text */
+    MESSAGE_LET_GO,   /* worker, id: nothing is left that this epoch lacks */
     MESSAGE_DRAINED   /* worker: no session is left */
 };
 
@@ -35,9 +37,10 @@ struct message {
     int fd;
     unsigned worker;
     int question_kind;
-    size_t pool;
+    size_t pool; /* id */
     uint64_t session_id;
-    uint64_t id; /* of a request, a client or a gathering */
+    uint64_t id; /* of a request, a client, a gathering or an epoch */
+    struct edition *edition;
     char *text;  /* owned by the message; NULL or text_len bytes */
     size_t text_len;
 };

@@ -6,16 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/version.h"
 #include "daemon/control.h"
+#include "daemon/descriptors.h"
+#include "daemon/messages.h"
 #include "daemon/tools.h"
-
-#define OWN_DESCRIPTORS 32 /* listeners, logs, wake-ups */
 
 static const char usage[] =
     "usage: pointsman -c FILE                     run in the foreground\n"
@@ -91,50 +90,6 @@ parse_command_line(struct command_line *line, int argc, char **argv)
         leave_with_usage("there are words too many");
 }
 
-/* As many descriptors as the system lets us have; 0 when it does not say. */
-static uint64_t
-raise_descriptor_limit(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return 0;
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-    return getrlimit(RLIMIT_NOFILE, &limit) < 0 ? 0 : limit.rlim_cur;
-}
-
-/* Descriptors that clients must leave for servers and for ourselves: a quarter
- * of all at most. */
-static uint64_t
-reserved_descriptors(const struct settings *settings, uint64_t all)
-{
-    uint64_t wanted = OWN_DESCRIPTORS;
-
-    for (size_t i = 0; i < settings->pool_count; i++)
-        wanted += settings->pools[i].server_count *
-            settings->pools[i].connections_per_server;
-    return MIN(wanted, all / 4);
-}
-
-/* Clients that take the last descriptor would cut all others off from the
- * servers. */
-static void
-bound_maxclients(struct settings *settings)
-{
-    uint64_t all = raise_descriptor_limit();
-    uint64_t most = MAX(all - reserved_descriptors(settings, all), 1u);
-
-    if (all == 0 || settings->maxclients <= most)
-        return;
-    log_warn("maxclients lowered, the system allows too few descriptors",
-             "descriptors=%llu maxclients=%llu lowered_to=%llu",
-             (unsigned long long)all,
-             (unsigned long long)settings->maxclients,
-             (unsigned long long)most);
-    settings->maxclients = most;
-}
-
 static void
 write_pid_file(const char *path)
 {
@@ -147,23 +102,6 @@ write_pid_file(const char *path)
                  strerror(errno));
     if (file != NULL)
         fclose(file);
-}
-
-/* Each warning about the file becomes a line of the log. */
-static void
-log_messages(const struct buf *messages)
-{
-    size_t from = 0;
-    char quoted[512];
-
-    while (from < messages->len) {
-        const char *line = messages->data + from;
-        const char *end = memchr(line, '\n', messages->len - from);
-        size_t len = end == NULL ? messages->len - from : (size_t)(end - line);
-        log_warn("configuration", "text=%s",
-                 log_quote(quoted, sizeof(quoted), view_of(line, len)));
-        from += len + 1;
-    }
 }
 
 /* NULL after having printed why. */
@@ -186,9 +124,9 @@ load_snapshot(const char *path)
         settings_free(&settings);
         return NULL;
     }
-    log_messages(&messages);
+    messages_log(&messages);
     buf_fini(&messages);
-    bound_maxclients(settings);
+    descriptors_bound_clients(settings);
     struct snapshot *snapshot = snapshot_new(settings, &error);
     if (snapshot == NULL) {
         fprintf(stderr, "pointsman: %s\n", error.text);
@@ -197,31 +135,44 @@ load_snapshot(const char *path)
     return snapshot;
 }
 
+/* Takes the snapshot's ref over. */
+static int
+serve_snapshot(const char *path, struct snapshot *snapshot,
+               const char *pid_file)
+{
+    struct error error;
+    struct control *control = control_new(path, snapshot, &error);
+
+    snapshot_unref(&snapshot);
+    if (control == NULL) {
+        log_error("cannot start", "error=\"%s\"", error.text);
+        fprintf(stderr, "pointsman: %s\n", error.text);
+        return EXIT_FAILURE;
+    }
+    /* Only now: who cannot listen must not replace another's file. */
+    write_pid_file(pid_file);
+    control_run(control);
+    control_free(&control);
+    if (pid_file != NULL)
+        unlink(pid_file);
+    return EXIT_SUCCESS;
+}
+
 static int
 serve(const char *path)
 {
     struct snapshot *snapshot = load_snapshot(path);
-    struct error error;
 
     if (snapshot == NULL)
         return EXIT_FAILURE;
     log_info("starting", "version=%s pid=%ld file=%s", POINTSMAN_VERSION,
              (long)getpid(), path);
-    struct control *control = control_new(snapshot, &error);
-    if (control == NULL) {
-        log_error("cannot start", "error=\"%s\"", error.text);
-        fprintf(stderr, "pointsman: %s\n", error.text);
-        snapshot_unref(&snapshot);
-        return EXIT_FAILURE;
-    }
-    /* Only now: who cannot listen must not replace another's file. */
-    write_pid_file(snapshot->settings->pid_file);
-    control_run(control);
-    control_free(&control);
-    if (snapshot->settings->pid_file != NULL)
-        unlink(snapshot->settings->pid_file);
-    snapshot_unref(&snapshot);
-    return EXIT_SUCCESS;
+    /* It outlives the snapshot, as no reload changes it. */
+    const char *text = snapshot->settings->pid_file;
+    char *pid_file = text == NULL ? NULL : mem_strdup(text);
+    int status = serve_snapshot(path, snapshot, pid_file);
+    mem_free(pid_file);
+    return status;
 }
 
 int

@@ -4,6 +4,7 @@
 #include "daemon/worker.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -51,13 +52,26 @@ tell_if_drained(struct worker *worker)
 }
 
 static void
-on_session_end(struct session_env *env, size_t pool)
+on_session_end(struct session_env *env)
 {
     struct worker *worker = env->ask_arg;
 
-    cell_inc(&worker->ended[pool]);
     cell_dec(&worker->stats.sessions);
     tell_if_drained(worker);
+}
+
+static void
+on_let_go(struct session_env *env, uint64_t epoch)
+{
+    struct worker *worker = env->ask_arg;
+    struct message message = {
+        .kind = MESSAGE_LET_GO,
+        .worker = worker->number,
+        .id = epoch,
+    };
+
+    /* If it is lost, the next reload's does as well. */
+    (void)!mailbox_post(worker->control, &message);
 }
 
 /* --- messages ------------------------------------------------------------------ */
@@ -65,9 +79,13 @@ on_session_end(struct session_env *env, size_t pool)
 static void
 take_client(struct worker *worker, const struct message *message)
 {
+    struct session_pool *pool =
+        session_env_find(&worker->env, message->pool);
+
+    /* Control has closed the doors of a pool before it is removed here. */
+    ASSERT(pool != NULL && !pool->is_removed);
     cell_inc(&worker->stats.sessions);
-    struct session *session = session_new(&worker->env.pools[message->pool],
-                                          message->fd, message->id);
+    struct session *session = session_new(pool, message->fd, message->id);
     if (worker->draining)
         session_drain(session, CLOSE_SHUTDOWN);
 }
@@ -97,6 +115,10 @@ on_message(void *arg, struct message *message)
     case MESSAGE_CLIENT:
         take_client(worker, message);
         break;
+    case MESSAGE_EDITION:
+        session_env_take(&worker->env, message->edition);
+        edition_free(&message->edition);
+        break;
     case MESSAGE_LIST:
         list_clients(worker, message);
         break;
@@ -115,6 +137,7 @@ on_message(void *arg, struct message *message)
         break;
     case MESSAGE_QUESTION:
     case MESSAGE_LISTED:
+    case MESSAGE_LET_GO:
     case MESSAGE_DRAINED:
         ASSERT(!"a message for control");
     }
@@ -151,12 +174,11 @@ worker_main(void *arg)
     struct session_env *env = &worker->env;
 
     mem_thread_init();
-    session_env_init(env, worker->loop, worker->snapshot, worker->number,
-                     worker->count, worker->session_stats,
-                     worker->server_stats);
+    session_env_init(env, worker->loop, worker->number, worker->count);
     env->ask = ask_control;
     env->ask_arg = worker;
     env->on_session_end = on_session_end;
+    env->on_let_go = on_let_go;
     loop_on_turn_end(worker->loop, count_turn, worker);
     timer_init(&worker->trim, worker->loop, on_trim, worker);
     timer_start(&worker->trim, TRIM_MS);
@@ -166,35 +188,24 @@ worker_main(void *arg)
     return NULL;
 }
 
-static void
-make_stats(struct worker *worker)
-{
-    const struct settings *settings = worker->snapshot->settings;
-
-    worker->session_stats =
-        mem_array(settings->pool_count, sizeof(struct session_stats));
-    worker->server_stats =
-        mem_array(settings->pool_count, sizeof(struct server_stats *));
-    worker->ended = mem_array(settings->pool_count, sizeof(struct cell));
-    for (size_t i = 0; i < settings->pool_count; i++)
-        worker->server_stats[i] = mem_array(settings->pools[i].server_count,
-                                            sizeof(struct server_stats));
-}
-
 struct worker *
-worker_new(unsigned number, unsigned count, struct snapshot *snapshot,
-           struct mailbox *control)
+worker_new(unsigned number, unsigned count, struct mailbox *control)
 {
     struct worker *worker = MEM_NEW(struct worker);
 
     worker->number = number;
     worker->count = count;
-    worker->snapshot = snapshot_ref(snapshot);
     worker->control = control;
-    make_stats(worker);
     worker->loop = loop_new();
     mailbox_init(&worker->mailbox, worker->loop, on_message, worker);
     return worker;
+}
+
+void
+worker_tell(struct worker *worker, const struct message *message)
+{
+    while (!mailbox_post(&worker->mailbox, message))
+        usleep(1000); /* its box is full: it is taking messages */
 }
 
 void
@@ -225,11 +236,5 @@ worker_free(struct worker **workerp)
     *workerp = NULL;
     mailbox_fini(&worker->mailbox);
     loop_free(&worker->loop);
-    for (size_t i = 0; i < worker->snapshot->settings->pool_count; i++)
-        mem_free(worker->server_stats[i]);
-    mem_free(worker->server_stats);
-    mem_free(worker->session_stats);
-    mem_free(worker->ended);
-    snapshot_unref(&worker->snapshot);
     mem_free(worker);
 }

@@ -2,7 +2,8 @@
  * daemon/worker.h - a thread with one loop, its sessions and its lanes.
  *
  * Shares nothing with other threads but snapshots, mailboxes, and cells that
- * it alone writes.  Made, started and joined by control.
+ * it alone writes.  Made, started and joined by control, whose ledger has its
+ * counters of pools and servers.
  */
 #ifndef DAEMON_WORKER_H
 #define DAEMON_WORKER_H
@@ -20,20 +21,19 @@ struct worker {
     struct loop *loop;
     struct mailbox mailbox; /* to this worker */
     struct mailbox *control;
-    struct snapshot *snapshot;
     struct session_env env;
-    struct session_stats *session_stats;      /* by pool */
-    struct server_stats **server_stats;       /* by pool, by server */
     struct worker_stats stats;
-    struct timer trim;                        /* gives memory back */
-    struct cell *ended;                       /* sessions, by pool */
+    struct timer trim; /* gives memory back */
     bool draining;
     bool told; /* control knows that no session is left */
 };
 
-/* Does not start the thread yet, so that messages may be posted. */
+/* Does not start the thread yet, so that messages may be posted; the first is
+ * an edition. */
 struct worker *worker_new(unsigned number, unsigned count,
-                          struct snapshot *snapshot, struct mailbox *control);
+                          struct mailbox *control);
+/* Post what must not get lost: waits while the worker's box is full. */
+void worker_tell(struct worker *worker, const struct message *message);
 void worker_start(struct worker *worker);
 /* After MESSAGE_STOP: wait for the thread. */
 void worker_stop(struct worker *worker);

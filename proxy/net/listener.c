@@ -14,6 +14,7 @@
 
 #define ACCEPT_BATCH 64  /* a turn, so that nothing else starves */
 #define ACCEPT_REST_MS 100
+#define ACCEPT_QUEUE_MAX 65536
 
 static void on_ready(struct fd_watch *watch, void *arg);
 
@@ -35,24 +36,40 @@ rest(struct listener *listener, int err)
     timer_start(&listener->rest, ACCEPT_REST_MS);
 }
 
+/* False when nobody waits, or no descriptor is left. */
+static bool
+accept_one(struct listener *listener)
+{
+    int fd =
+        accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+    if (fd >= 0)
+        listener->on_accept(listener, fd, listener->arg);
+    return fd >= 0;
+}
+
 static void
 on_ready(struct fd_watch *watch, void *arg)
 {
     struct listener *listener = arg;
+    int left = ACCEPT_BATCH;
 
     (void)watch;
-    for (int i = 0; i < ACCEPT_BATCH; i++) {
-        int fd = accept4(listener->fd, NULL, NULL,
-                         SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd >= 0) {
-            listener->on_accept(listener, fd, listener->arg);
-            continue;
-        }
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-            errno == ENOMEM)
-            rest(listener, errno);
-        return;
-    }
+    while (left > 0 && accept_one(listener))
+        left--;
+    if (left > 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+                     errno == ENOMEM))
+        rest(listener, errno);
+}
+
+void
+listener_accept_all(struct listener *listener)
+{
+    /* No more than the longest queue there may be, lest it never ends. */
+    int left = ACCEPT_QUEUE_MAX;
+
+    while (left > 0 && accept_one(listener))
+        left--;
 }
 
 /* True when a socket file stands there and nobody answers behind it. */

@@ -32,6 +32,8 @@ int listener_open(struct listener *listener, struct loop *loop,
                   const struct address *address, int mode, int backlog,
                   accept_fn on_accept, void *arg,
                   struct error *error) MUST_CHECK;
+/* Accept those who stand in the kernel's queue at this moment. */
+void listener_accept_all(struct listener *listener);
 void listener_close(struct listener *listener);
 
 #endif

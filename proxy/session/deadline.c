@@ -2,7 +2,9 @@
  * session/deadline.c - what happens to requests that wait for too long.
  *
  * All requests of a pool have the same time, so its list of unanswered ones is
- * sorted by itself: the newest, and those whose long reply goes on, at the end.
+ * almost sorted by itself: the newest, and those whose long reply goes on, at
+ * the end.  Only when the settings have changed does a newer one have to pass
+ * some that have more time.
  */
 #include "session/deadline.h"
 
@@ -22,14 +24,48 @@ request_stop_deadline(struct request *request)
     TAILQ_REMOVE(&request->pool->deadlines, request, deadline_link);
 }
 
+static void
+insert_by_due(struct session_pool *pool, struct request *request)
+{
+    struct request *before = TAILQ_LAST(&pool->deadlines, request_list);
+
+    while (unlikely(before != NULL && before->due_us > request->due_us))
+        before = TAILQ_PREV(before, request_list, deadline_link);
+    if (before != NULL)
+        TAILQ_INSERT_AFTER(&pool->deadlines, before, request, deadline_link);
+    else
+        TAILQ_INSERT_HEAD(&pool->deadlines, request, deadline_link);
+}
+
+/* Its time runs from `from_us`. */
+static void
+set_due(struct request *request, uint64_t from_us)
+{
+    struct session_pool *pool = request->pool;
+
+    request->progress_us = from_us;
+    request->due_us =
+        from_us + (uint64_t)pool->settings->request_timeout_ms * 1000;
+    insert_by_due(pool, request);
+}
+
+static void
+start_timer(struct session_pool *pool, const struct request *first)
+{
+    uint64_t now_us = loop_now_us(pool->env->loop);
+    uint64_t wait_us = first->due_us > now_us ? first->due_us - now_us : 0;
+
+    pool->deadline_us = first->due_us;
+    timer_start(&pool->deadline, (int64_t)((wait_us + 999) / 1000));
+}
+
 void
 request_note_progress(struct request *request)
 {
     if (!request->has_deadline)
         return;
-    request->progress_us = loop_now_us(request->pool->env->loop);
     TAILQ_REMOVE(&request->pool->deadlines, request, deadline_link);
-    TAILQ_INSERT_TAIL(&request->pool->deadlines, request, deadline_link);
+    set_due(request, loop_now_us(request->pool->env->loop));
 }
 
 void
@@ -38,10 +74,10 @@ request_start_deadline(struct request *request)
     struct session_pool *pool = request->pool;
 
     request->has_deadline = true;
-    request->progress_us = request->start_us;
-    TAILQ_INSERT_TAIL(&pool->deadlines, request, deadline_link);
-    if (unlikely(!timer_is_active(&pool->deadline)))
-        timer_start(&pool->deadline, pool->settings->request_timeout_ms);
+    set_due(request, request->start_us);
+    if (unlikely(!timer_is_active(&pool->deadline) ||
+                 request->due_us < pool->deadline_us))
+        start_timer(pool, request);
 }
 
 static void
@@ -83,13 +119,12 @@ request_on_deadline(struct timer *timer, void *arg)
 {
     struct session_pool *pool = arg;
     uint64_t now_us = loop_now_us(pool->env->loop);
-    uint64_t limit_us = (uint64_t)pool->settings->request_timeout_ms * 1000;
     struct request *request;
 
+    (void)timer;
     while ((request = TAILQ_FIRST(&pool->deadlines)) != NULL) {
-        uint64_t due_us = request->progress_us + limit_us;
-        if (due_us > now_us) {
-            timer_start(timer, (int64_t)((due_us - now_us) / 1000 + 1));
+        if (request->due_us > now_us) {
+            start_timer(pool, request);
             return;
         }
         if (request->session->pausing == request)

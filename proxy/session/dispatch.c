@@ -166,15 +166,22 @@ forward(const struct incoming *in, uint32_t shard)
     request_submit(request);
 }
 
+static uint32_t
+find_shard(struct session *session, struct view key)
+{
+    return route_find(session->generation->route, key,
+                      &session->pool->pool->dice);
+}
+
 static void
 forward_by_key(const struct incoming *in, uint32_t position)
 {
-    struct pool *pool = in->session->pool->pool;
+    struct session *session = in->session;
     struct view key = command_arg(&in->args, position);
-    uint32_t shard = route_find(pool->route, key, &pool->dice);
+    uint32_t shard = find_shard(session, key);
 
     if (unlikely(shard == ROUTE_NONE))
-        no_shard(in->session, in->command, key);
+        no_shard(session, in->command, key);
     else
         forward(in, shard);
 }
@@ -183,12 +190,11 @@ forward_by_key(const struct incoming *in, uint32_t position)
 static void
 forward_by_keys(const struct incoming *in, const struct key_list *keys)
 {
-    struct pool *pool = in->session->pool->pool;
     uint32_t shard = 0;
 
     for (uint32_t i = 0; i < keys->count; i++) {
         struct view key = command_arg(&in->args, keys->at[i]);
-        uint32_t found = route_find(pool->route, key, &pool->dice);
+        uint32_t found = find_shard(in->session, key);
         if (found == ROUTE_NONE) {
             no_shard(in->session, in->command, key);
             return;
@@ -208,7 +214,7 @@ route_by_keys(const struct incoming *in)
     struct key_list keys;
     const char *pattern = command_pattern_option(in->command, &in->args);
 
-    if (pattern != NULL && in->session->pool->pool->server_count > 1) {
+    if (pattern != NULL && in->session->generation->server_count > 1) {
         struct buf *out = scratch(in->session);
         refuse_sort_pattern(out, pattern);
         answer_error(in->session, in->command, out,
@@ -273,12 +279,12 @@ static void
 split_over_shards(const struct incoming *in)
 {
     struct session *session = in->session;
-    struct pool *pool = session->pool->pool;
     struct split split;
     uint32_t bad_key = 0;
 
-    switch (split_make(&split, in->command, &in->args, pool->route, false,
-                       &pool->dice, &bad_key)) {
+    switch (split_make(&split, in->command, &in->args,
+                       session->generation->route, false,
+                       &session->pool->pool->dice, &bad_key)) {
     case SPLIT_BAD_ARGS:
         (void)wrong_arity(session, in->command);
         return;
@@ -309,7 +315,7 @@ ask(const struct incoming *in, struct question *question)
 
     question->session_id = session->id;
     question->request_id = request->id;
-    question->pool = session->pool->number;
+    question->pool = session->pool->id;
     request_start_deadline(request);
     env->ask(env, question);
 }
@@ -348,7 +354,7 @@ answer_locally(const struct incoming *in)
 static void
 forward_if_single(const struct incoming *in)
 {
-    if (in->session->pool->pool->server_count == 1)
+    if (in->session->generation->server_count == 1)
         forward(in, 0);
     else
         refuse(in->session, in->command, &in->args);

@@ -13,6 +13,8 @@
 #define TICK_MS 1000       /* idle clients are looked for this often */
 #define TICK_BUSY_MS 100   /* while somebody makes a lane wait */
 
+static void session_env_sweep(struct session_env *env);
+
 /* --- the end of a turn ----------------------------------------------------------- */
 
 static void
@@ -26,6 +28,8 @@ on_turn_end(void *arg)
         session_resume(session);
     }
     request_compact_held(env);
+    if (unlikely(env->sweep))
+        session_env_sweep(env);
 }
 
 /* --- ticks -------------------------------------------------------------------------- */
@@ -113,47 +117,176 @@ on_tick(struct timer *timer, void *arg)
     timer_start(timer, TAILQ_EMPTY(&pool->pausing) ? TICK_MS : TICK_BUSY_MS);
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- pools ---------------------------------------------------------------------------- */
 
-static void
-session_pool_init(struct session_pool *pool, struct session_env *env,
-                  size_t number, unsigned workers,
-                  struct session_stats *session_stats,
-                  struct server_stats *server_stats)
+static struct session_pool *
+session_pool_new(struct session_env *env, const struct edition *edition,
+                 size_t number)
 {
+    const struct edition_pool *blocks = &edition->pools[number];
+    struct session_pool *pool = MEM_NEW(struct session_pool);
+
     pool->env = env;
-    pool->number = number;
-    pool->settings = env->snapshot->pools[number].settings;
-    pool->stats = session_stats;
-    pool->pool =
-        pool_new(env->loop, env->snapshot, number, server_stats, workers);
+    pool->id = blocks->id;
+    pool->settings = edition->snapshot->pools[number].settings;
+    pool->stats = blocks->stats;
+    pool->pool = pool_new(env->loop, edition->snapshot, number,
+                          blocks->servers, env->workers);
     TAILQ_INIT(&pool->deadlines);
     TAILQ_INIT(&pool->sessions);
     TAILQ_INIT(&pool->pausing);
     timer_init(&pool->deadline, env->loop, request_on_deadline, pool);
     timer_init(&pool->tick, env->loop, on_tick, pool);
     timer_start(&pool->tick, TICK_MS);
+    return pool;
+}
+
+static void
+session_pool_free(struct session_pool *pool)
+{
+    timer_stop(&pool->deadline);
+    timer_stop(&pool->tick);
+    pool_free(&pool->pool);
+    mem_free(pool);
+}
+
+static void
+session_pool_take(struct session_pool *pool, const struct edition *edition,
+                  size_t number)
+{
+    struct session *session;
+
+    if (!pool_take(pool->pool, edition->snapshot, number,
+                   edition->pools[number].servers))
+        return;
+    pool->settings = edition->snapshot->pools[number].settings;
+    TAILQ_FOREACH(session, &pool->sessions, link)
+    {
+        session_catch_up(session);
+    }
+}
+
+static void
+session_pool_remove(struct session_pool *pool)
+{
+    struct session *session;
+
+    pool->is_removed = true;
+    TAILQ_INSERT_TAIL(&pool->env->removed, pool, link);
+    TAILQ_FOREACH(session, &pool->sessions, link)
+    {
+        session_drain(session, CLOSE_POOL_REMOVED);
+    }
+}
+
+/* --- editions ------------------------------------------------------------------------- */
+
+struct session_pool *
+session_env_find(struct session_env *env, size_t id)
+{
+    struct session_pool *pool;
+
+    for (size_t i = 0; i < env->pool_count; i++) {
+        if (env->pools[i]->id == id)
+            return env->pools[i];
+    }
+    TAILQ_FOREACH(pool, &env->removed, link)
+    {
+        if (pool->id == id)
+            break;
+    }
+    return pool;
+}
+
+static void
+remove_missing(struct session_env *env, const struct edition *edition)
+{
+    size_t count = edition->snapshot->settings->pool_count;
+
+    for (size_t i = 0; i < env->pool_count; i++) {
+        if (edition_find(edition, env->pools[i]->id) == count)
+            session_pool_remove(env->pools[i]);
+    }
 }
 
 void
-session_env_init(struct session_env *env, struct loop *loop,
-                 struct snapshot *snapshot, unsigned worker, unsigned workers,
-                 struct session_stats *session_stats,
-                 struct server_stats *const *server_stats)
+session_env_take(struct session_env *env, const struct edition *edition)
+{
+    size_t count = edition->snapshot->settings->pool_count;
+    struct session_pool **pools = mem_array(count, sizeof(*pools));
+    struct snapshot *before = env->snapshot;
+
+    for (size_t i = 0; i < count; i++) {
+        pools[i] = session_env_find(env, edition->pools[i].id);
+        if (pools[i] != NULL)
+            session_pool_take(pools[i], edition, i);
+        else
+            pools[i] = session_pool_new(env, edition, i);
+    }
+    remove_missing(env, edition);
+    mem_free(env->pools);
+    env->pools = pools;
+    env->pool_count = count;
+    env->snapshot = snapshot_ref(edition->snapshot);
+    snapshot_unref(&before);
+    env->sweep = true;
+}
+
+/* --- what is done with ------------------------------------------------------------------ */
+
+static void
+sweep_removed(struct session_env *env)
+{
+    struct session_pool *pool = TAILQ_FIRST(&env->removed);
+
+    while (pool != NULL) {
+        struct session_pool *next = TAILQ_NEXT(pool, link);
+        if (pool->session_count == 0) {
+            TAILQ_REMOVE(&env->removed, pool, link);
+            session_pool_free(pool);
+        }
+        pool = next;
+    }
+}
+
+static bool
+has_let_go(const struct session_env *env)
+{
+    for (size_t i = 0; i < env->pool_count; i++) {
+        if (pool_has_old_servers(env->pools[i]->pool))
+            return false;
+    }
+    return TAILQ_EMPTY(&env->removed);
+}
+
+static void
+session_env_sweep(struct session_env *env)
+{
+    env->sweep = false;
+    for (size_t i = 0; i < env->pool_count; i++)
+        pool_sweep(env->pools[i]->pool);
+    sweep_removed(env);
+    if (env->let_go == env->snapshot->epoch || !has_let_go(env))
+        return;
+    env->let_go = env->snapshot->epoch;
+    env->on_let_go(env, env->let_go);
+}
+
+/* --- life ----------------------------------------------------------------------------- */
+
+void
+session_env_init(struct session_env *env, struct loop *loop, unsigned worker,
+                 unsigned workers)
 {
     *env = (struct session_env){
         .loop = loop,
-        .snapshot = snapshot_ref(snapshot),
         .worker = worker,
-        .pool_count = snapshot->settings->pool_count,
+        .workers = workers,
     };
     TAILQ_INIT(&env->resume);
+    TAILQ_INIT(&env->removed);
     LIST_INIT(&env->held);
     LIST_INIT(&env->held_before);
-    env->pools = mem_array(env->pool_count, sizeof(struct session_pool));
-    for (size_t i = 0; i < env->pool_count; i++)
-        session_pool_init(&env->pools[i], env, i, workers, &session_stats[i],
-                          server_stats[i]);
     loop_on_turn_end(loop, on_turn_end, env);
 }
 
@@ -183,14 +316,23 @@ session_env_trim(struct session_env *env)
     free_requests(env);
 }
 
+static void
+end_pool(struct session_pool *pool)
+{
+    close_all(pool);
+    session_pool_free(pool);
+}
+
 void
 session_env_fini(struct session_env *env)
 {
-    for (size_t i = 0; i < env->pool_count; i++) {
-        close_all(&env->pools[i]);
-        timer_stop(&env->pools[i].deadline);
-        timer_stop(&env->pools[i].tick);
-        pool_free(&env->pools[i].pool);
+    struct session_pool *pool;
+
+    for (size_t i = 0; i < env->pool_count; i++)
+        end_pool(env->pools[i]);
+    while ((pool = TAILQ_FIRST(&env->removed)) != NULL) {
+        TAILQ_REMOVE(&env->removed, pool, link);
+        end_pool(pool);
     }
     free_requests(env);
     if (env->scan != NULL) {
@@ -209,7 +351,7 @@ session_env_drain(struct session_env *env)
     env->draining = true;
     for (size_t i = 0; i < env->pool_count; i++) {
         struct session *session;
-        TAILQ_FOREACH(session, &env->pools[i].sessions, link)
+        TAILQ_FOREACH(session, &env->pools[i]->sessions, link)
         {
             session_drain(session, CLOSE_SHUTDOWN);
         }
@@ -219,8 +361,15 @@ session_env_drain(struct session_env *env)
 bool
 session_env_is_empty(const struct session_env *env)
 {
+    const struct session_pool *pool;
+
     for (size_t i = 0; i < env->pool_count; i++) {
-        if (env->pools[i].session_count > 0)
+        if (env->pools[i]->session_count > 0)
+            return false;
+    }
+    TAILQ_FOREACH(pool, &env->removed, link)
+    {
+        if (pool->session_count > 0)
             return false;
     }
     return true;
@@ -229,11 +378,14 @@ session_env_is_empty(const struct session_env *env)
 /* --- questions ------------------------------------------------------------------------- */
 
 void
-session_env_list(struct session_env *env, size_t pool, struct buf *out)
+session_env_list(struct session_env *env, size_t pool_id, struct buf *out)
 {
+    struct session_pool *pool = session_env_find(env, pool_id);
     struct session *session;
 
-    TAILQ_FOREACH(session, &env->pools[pool].sessions, link)
+    if (pool == NULL)
+        return;
+    TAILQ_FOREACH(session, &pool->sessions, link)
     {
         session_describe(session, out);
     }
@@ -244,6 +396,8 @@ find_session(struct session_pool *pool, uint64_t id)
 {
     struct session *session;
 
+    if (pool == NULL)
+        return NULL;
     TAILQ_FOREACH(session, &pool->sessions, link)
     {
         if (session->id == id)
@@ -266,11 +420,12 @@ find_request(struct session *session, uint64_t id)
 }
 
 void
-session_answer_question(struct session_env *env, size_t pool,
+session_answer_question(struct session_env *env, size_t pool_id,
                         uint64_t session_id, uint64_t request_id,
                         struct view text)
 {
-    struct session *session = find_session(&env->pools[pool], session_id);
+    struct session *session =
+        find_session(session_env_find(env, pool_id), session_id);
     struct request *request =
         session == NULL ? NULL : find_request(session, request_id);
     struct buf reply = {0};

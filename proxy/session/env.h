@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "net/loop.h"
 #include "resp/request_scan.h"
+#include "session/edition.h"
 #include "session/session_stats.h"
 #include "upstream/pool.h"
 
@@ -37,32 +38,40 @@ struct question {
     enum question_kind kind;
     uint64_t session_id;
     uint64_t request_id;
-    size_t pool;      /* number in the settings */
+    size_t pool;      /* id */
     struct view text; /* arguments, separated by spaces; borrowed */
 };
 
-/* One pool, as the sessions of this worker see it. */
+/* One pool, as the sessions of this worker see it.  It stays from one snapshot
+ * to the next as long as it keeps its name; then its sessions are drained. */
 struct session_pool {
+    TAILQ_ENTRY(session_pool) link; /* of env->removed */
     struct session_env *env;
     struct pool *pool;
-    const struct pool_settings *settings;
-    size_t number; /* in the settings */
+    const struct pool_settings *settings; /* the newest */
+    size_t id; /* of the edition */
+    bool is_removed;
     struct session_stats *stats;
-    struct request_list deadlines; /* unanswered, the oldest first */
+    struct request_list deadlines; /* unanswered, the first due first */
     struct session_list sessions;
     struct session_list pausing; /* make a lane wait for them */
     unsigned session_count;
     unsigned upload_count;       /* sessions in the middle of an upload */
-    struct timer deadline;       /* of the oldest unanswered request */
+    struct timer deadline;       /* of one due not later than the first ... */
+    uint64_t deadline_us;        /* ... and when it fires */
     struct timer tick;           /* idle and stalled clients */
 };
 
 struct session_env {
     struct loop *loop;
-    struct snapshot *snapshot;
-    struct session_pool *pools; /* as many as the settings have */
+    struct snapshot *snapshot;   /* NULL before the first edition */
+    struct session_pool **pools; /* as the settings number them */
     size_t pool_count;
-    unsigned worker;            /* number of this worker */
+    TAILQ_HEAD(, session_pool) removed; /* their sessions are drained */
+    uint64_t let_go;            /* epoch of which on_let_go was told */
+    unsigned worker;            /* number of this worker ... */
+    unsigned workers;           /* ... of so many */
+    bool sweep;                 /* old generations or pools may be done with */
     struct session_list resume; /* may go on: looked at when the turn ends */
     struct held_list held;        /* have kept answers in this turn ... */
     struct held_list held_before; /* ... and in the one before */
@@ -76,16 +85,24 @@ struct session_env {
     void (*ask)(struct session_env *env, const struct question *question);
     void *ask_arg;
     /* Upward: a session has ended (the worker counts them). */
-    void (*on_session_end)(struct session_env *env, size_t pool);
+    void (*on_session_end)(struct session_env *env);
+    /* Upward: no pool or server is left here that the snapshot does not have,
+     * so that nothing is counted for one. */
+    void (*on_let_go)(struct session_env *env, uint64_t epoch);
 };
 
-/* `session_stats[i]` belongs to pool i, `server_stats[i]` to its servers. */
+/* Without pools: the first edition brings them.  The functions upward are set
+ * before that. */
 void session_env_init(struct session_env *env, struct loop *loop,
-                      struct snapshot *snapshot, unsigned worker,
-                      unsigned workers, struct session_stats *session_stats,
-                      struct server_stats *const *server_stats);
+                      unsigned worker, unsigned workers);
 /* Closes every session and every lane. */
 void session_env_fini(struct session_env *env);
+
+/* Go on by another edition; borrowed for this call. */
+void session_env_take(struct session_env *env, const struct edition *edition);
+
+/* The pool with this id, or NULL; removed ones too. */
+struct session_pool *session_env_find(struct session_env *env, size_t id);
 
 /* Free what is kept for reuse; now and then, so that bursts leave nothing. */
 void session_env_trim(struct session_env *env);
@@ -94,12 +111,13 @@ void session_env_trim(struct session_env *env);
 void session_env_drain(struct session_env *env);
 bool session_env_is_empty(const struct session_env *env);
 
-/* CLIENT LIST lines of this worker's sessions of a pool. */
-void session_env_list(struct session_env *env, size_t pool, struct buf *out);
+/* CLIENT LIST lines of this worker's sessions of the pool with this id. */
+void session_env_list(struct session_env *env, size_t pool_id,
+                      struct buf *out);
 
 /* The answer to a question: one whole RESP text for INFO and CLIENT LIST comes
  * from `text`; it is encoded as the session's protocol wants. */
-void session_answer_question(struct session_env *env, size_t pool,
+void session_answer_question(struct session_env *env, size_t pool_id,
                              uint64_t session_id, uint64_t request_id,
                              struct view text);
 

@@ -80,7 +80,7 @@ private_lane_submit(struct session *session, struct request *request,
     struct private_lane *private = private_of(session);
 
     private_lane_release(session);
-    private->server = pool_server(session->pool->pool, request->shard);
+    private->server = request_server(request);
     private->request = request;
     private->open_body = open_body;
     private->lease.key =

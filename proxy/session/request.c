@@ -38,6 +38,7 @@ request_new(struct session *session, const struct command *command)
     *request = (struct request){
         .pool = session->pool,
         .session = session,
+        .generation = generation_ref(session->generation),
         .command = command,
         .id = ++env->next_request_id,
         .start_us = loop_now_us(env->loop),
@@ -62,6 +63,7 @@ request_free(struct request *request)
     split_job_free(request);
     chain_clear(&request->reply);
     chunk_unref(&request->call.body.chunk);
+    generation_unref(&request->generation);
     if (env->free_request_count >= FREE_REQUESTS) {
         mem_free(request);
         return;
@@ -98,7 +100,7 @@ request_leave(struct request *request)
 struct server *
 request_server(const struct request *request)
 {
-    return pool_server(request->pool->pool, request->shard);
+    return generation_server(request->generation, request->shard);
 }
 
 /* --- answering ---------------------------------------------------------------- */
@@ -133,7 +135,7 @@ request_finish(struct request *request)
     request_unref(&request);
     if (stream_input_len(&session->stream) > 0 || session->barrier ||
         session->stream.ended || session->state == SESSION_DRAINING ||
-        !session->stream.reading)
+        !session->stream.reading || session_is_behind(session))
         session_resume_later(session);
 }
 

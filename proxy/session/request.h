@@ -29,10 +29,12 @@ struct request {
     LIST_ENTRY(request) held_link;      /* of env->held or held_before */
     struct session_pool *pool;
     struct session *session; /* NULL: nobody waits for it any more */
+    struct generation *generation; /* which routed it; a ref */
     const struct command *command;
     uint64_t id;
     uint64_t start_us;       /* when its last byte was read */
     uint64_t progress_us;    /* when a piece of its reply last came */
+    uint64_t due_us;         /* when its time is up, with has_deadline */
     uint32_t refs;
     uint32_t shard;
     size_t weight;           /* its bytes, charged to the session */

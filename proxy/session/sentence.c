@@ -13,7 +13,7 @@
 static const char *
 shard_name(const struct request *request, uint32_t shard)
 {
-    return pool_server(request->pool->pool, shard)->name;
+    return generation_server(request->generation, shard)->name;
 }
 
 static struct view

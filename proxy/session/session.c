@@ -65,6 +65,36 @@ session_resume_lane(struct session *session)
         lane_resume(lane);
 }
 
+/* --- generations ------------------------------------------------------------ */
+
+bool
+session_is_behind(const struct session *session)
+{
+    return session->generation != session->pool->pool->current;
+}
+
+static void
+session_leave_generation(struct session *session)
+{
+    struct session_env *env = session->pool->env;
+
+    env->sweep |= session_is_behind(session) || session->pool->is_removed;
+    pool_leave(&session->generation);
+}
+
+void
+session_catch_up(struct session *session)
+{
+    struct session_pool *pool = session->pool;
+
+    if (session->in_flight > 0 || !session_is_behind(session))
+        return;
+    session_leave_generation(session);
+    session->generation = pool_join(pool->pool);
+    if (pool->settings->redis_auth == NULL)
+        session->authenticated = true;
+}
+
 /* --- life ------------------------------------------------------------------- */
 
 struct session *
@@ -81,6 +111,7 @@ session_new(struct session_pool *pool, int fd, uint64_t id)
     stream_open(&session->stream, loop, fd, &session_stream_ops);
     session->stream.read_large = SESSION_READ;
     session->pool = pool;
+    session->generation = pool_join(pool->pool);
     session->id = id;
     session->state = SESSION_OPEN;
     session->resp = 2;
@@ -111,6 +142,7 @@ count_close(struct session *session, enum close_reason why)
 {
     struct session_stats *stats = session->pool->stats;
 
+    cell_inc(&stats->ended);
     cell_inc(&stats->closed[why]);
     cell_dec(&stats->client_connections);
     if (why == CLOSE_CLIENT_EOF || why == CLOSE_CLIENT_QUIT)
@@ -131,6 +163,7 @@ session_leave_lists(struct session *session)
 
     TAILQ_REMOVE(&pool->sessions, session, link);
     pool->session_count--;
+    session_leave_generation(session);
     if (session->in_resume)
         TAILQ_REMOVE(&pool->env->resume, session, resume_link);
     session->in_resume = false;
@@ -160,7 +193,7 @@ session_close(struct session **sessionp, enum close_reason why)
     private_lane_free(session);
     if (paused != NULL)
         lane_resume(paused); /* its reply is read and dropped */
-    env->on_session_end(env, session->pool->number);
+    env->on_session_end(env);
     loop_bury(env->loop, &session->grave, session_free);
 }
 
@@ -199,7 +232,7 @@ session_has_room(const struct session *session)
     if (session->state != SESSION_OPEN || session->upload != NULL)
         return false;
     if (session->in_flight > 0 &&
-        (session->barrier || session->is_heavy ||
+        (session->barrier || session->is_heavy || session_is_behind(session) ||
          session->in_flight >= session->window ||
          session->asked_bytes >= REQUESTS_HIGH ||
          session_is_over_limit(session)))
@@ -478,6 +511,7 @@ session_process(struct session *session)
 
     if (session->barrier && session->in_flight == 0)
         session->barrier = false;
+    session_catch_up(session);
     while (more && stream_input_len(stream) > 0 && session_has_room(session))
         more = session_take_one(session);
     if (session->state == SESSION_CLOSED)

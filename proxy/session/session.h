@@ -9,7 +9,12 @@
  * A session owns its stream and its queue of requests; answers leave in the
  * order in which the requests came.  It reads on only while its window has
  * room: a bounded number of requests in flight, fewer the larger they are and
- * their answers lately were, and none while its output stands above output_low_water.
+ * their answers lately were, and none while its output stands above
+ * output_low_water.
+ *
+ * When its pool has a new generation it takes no more requests until all are
+ * answered; then it goes on by the new one.  So no two commands on one key are
+ * at two servers at a time.
  *
  *   OPEN -> DRAINING -> CLOSED      DRAINING: no more input; what is owed is
  *     |                   ^         answered, then it closes (EOF, QUIT,
@@ -46,6 +51,7 @@ struct upload;
 struct session {
     struct stream stream;
     struct session_pool *pool;
+    struct generation *generation; /* by which its requests are routed */
     TAILQ_ENTRY(session) link;        /* of the pool's sessions */
     TAILQ_ENTRY(session) resume_link; /* of env->resume */
     TAILQ_ENTRY(session) pausing_link; /* of pool->pausing */
@@ -112,6 +118,11 @@ void session_drop_scan(struct session *session);
 
 /* One line of CLIENT LIST, with LF. */
 void session_describe(const struct session *session, struct buf *out);
+
+/* Does its pool have a newer generation than the one it routes by? */
+bool session_is_behind(const struct session *session);
+/* Take the newest up, if nothing is in flight. */
+void session_catch_up(struct session *session);
 
 /* May the session submit one more request? */
 bool session_has_room(const struct session *session);

@@ -16,6 +16,7 @@ struct session_stats {
 #define STAT(name, kind, unit, help) struct cell name;
 #include "session/session_stats.def"
 #undef STAT
+    struct cell ended;                         /* client connections */
     struct histogram latency;                  /* from request to reply */
     struct cell closed[CLOSE_REASON_COUNT];    /* client connections, by why */
     struct cell commands[COMMAND_ID_COUNT];    /* requests, by command */

@@ -156,7 +156,7 @@ part_send(struct part_call *part)
     struct request *request = part->request;
     struct session *session = request->session;
     struct server *server =
-        pool_server(request->pool->pool, part_shard(part));
+        generation_server(request->generation, part_shard(part));
     struct lane_key key = {.db = session->db, .resp = session->resp};
     request->refs++; /* the call's */
     if (server_submit(server, key, (unsigned)session->id, &part->call))
@@ -220,8 +220,9 @@ part_withdraw(struct part_call *part)
 
     if (part->call.state == CALL_SENT)
         return true;
-    if (server_withdraw(pool_server(request->pool->pool, part_shard(part)),
-                        &part->call))
+    if (server_withdraw(
+            generation_server(request->generation, part_shard(part)),
+            &part->call))
         request_unref(&request);
     return false;
 }

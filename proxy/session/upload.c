@@ -174,7 +174,7 @@ upload_try(struct session *session)
     if (command == NULL)
         return begin_refusal(session);
     uint32_t shard =
-        route_find(session->pool->pool->route,
+        route_find(session->generation->route,
                    command_arg(&args, (uint32_t)command->first_key),
                    &session->pool->pool->dice);
     if (shard == ROUTE_NONE) /* if gathered, refused in the ordinary way */

@@ -101,7 +101,7 @@ lane_fail(struct lane *lane, enum close_reason why, const char *detail)
         log_warn("connection to server ended",
                  "pool=%s server=%s addr=%s reason=%s detail=\"%s\" "
                  "unanswered=%u",
-                 lane->server->pool->settings->name, lane->server->name,
+                 lane->server->settings->name, lane->server->name,
                  address_format(lane->server->address, text),
                  close_reason_name(why), detail, lane->sent_count);
     lane_close(&lane, why);
@@ -266,7 +266,7 @@ lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
 
     if (piece->type == '-') {
         log_error("server refused the handshake", "pool=%s server=%s reply=%s",
-                  lane->server->pool->settings->name, lane->server->name,
+                  lane->server->settings->name, lane->server->name,
                   log_quote(quoted, sizeof(quoted),
                             view_of(piece->chunk->data + piece->off,
                                     piece->len)));
@@ -390,7 +390,7 @@ on_connected(struct stream *stream)
 
     lane_set_state(lane, LANE_HANDSHAKE);
     lane->handshake_left = (uint8_t)handshake_encode(
-        lane->server->pool->settings, lane->key, &words);
+        lane->server->settings, lane->key, &words);
     if (lane->handshake_left > 0) {
         stream_push_copy(stream, words.data, words.len);
         lane->pushed += words.len;
@@ -482,12 +482,12 @@ lane_new(struct server *owner, enum lane_kind kind, struct lane_key key)
     lane->used_us = loop_now_us(pool->loop);
     cell_inc(&owner->stats->connects);
     if (stream_connect(&lane->stream, pool->loop, owner->address,
-                       &pool->options, &lane_stream_ops) < 0) {
+                       &owner->options, &lane_stream_ops) < 0) {
         timer_init(&lane->timer, pool->loop, on_no_descriptor, lane);
         timer_start(&lane->timer, 0);
     } else {
         timer_init(&lane->timer, pool->loop, on_timeout, lane);
-        timer_start(&lane->timer, pool->settings->connect_timeout_ms);
+        timer_start(&lane->timer, owner->settings->connect_timeout_ms);
     }
     return lane;
 }

@@ -12,46 +12,105 @@ on_tick(struct timer *timer, void *arg)
 {
     struct pool *pool = arg;
     uint64_t now_us = loop_now_us(pool->loop);
+    struct server *server;
 
-    for (uint32_t i = 0; i < pool->server_count; i++)
-        server_close_idle(&pool->servers[i], now_us);
+    TAILQ_FOREACH(server, &pool->servers, link)
+    {
+        server_close_idle(server, now_us);
+    }
     timer_start(timer, TICK_MS);
 }
+
+/* --- generations ------------------------------------------------------------ */
 
 static void
 pool_preconnect(struct pool *pool)
 {
     struct lane_key key = {.db = 0, .resp = 2};
 
-    for (uint32_t i = 0; i < pool->server_count; i++)
-        server_preconnect(&pool->servers[i], key);
+    for (uint32_t i = 0; i < pool->current->server_count; i++)
+        server_preconnect(pool->current->servers[i], key);
 }
+
+static void
+pool_set_current(struct pool *pool, struct snapshot *snapshot, size_t number,
+                 struct server_stats *const *stats)
+{
+    const struct pool_settings *settings = snapshot->pools[number].settings;
+
+    pool->options.keepalive = settings->tcpkeepalive;
+    pool->options.user_timeout_ms = (int)settings->tcp_user_timeout_ms;
+    pool->current = generation_new(pool, snapshot, number, stats);
+    if (settings->preconnect)
+        pool_preconnect(pool);
+}
+
+bool
+pool_take(struct pool *pool, struct snapshot *snapshot, size_t number,
+          struct server_stats *const *stats)
+{
+    const struct pool_map *map = &snapshot->pools[number];
+
+    if (map->settings == pool->current->settings &&
+        map->route == pool->current->route)
+        return false;
+    pool_set_current(pool, snapshot, number, stats);
+    return true;
+}
+
+struct generation *
+pool_join(struct pool *pool)
+{
+    pool->current->sessions++;
+    return pool->current;
+}
+
+void
+pool_leave(struct generation **generationp)
+{
+    (*generationp)->sessions--;
+    *generationp = NULL;
+}
+
+void
+pool_sweep(struct pool *pool)
+{
+    struct generation *generation = TAILQ_FIRST(&pool->generations);
+
+    while (generation != NULL) {
+        /* Retiring one may free others, but none that is in use. */
+        if (generation->in_use && generation != pool->current &&
+            generation->sessions == 0) {
+            generation_retire(generation);
+            generation = TAILQ_FIRST(&pool->generations);
+        } else {
+            generation = TAILQ_NEXT(generation, link);
+        }
+    }
+}
+
+bool
+pool_has_old_servers(const struct pool *pool)
+{
+    return pool->server_count > pool->current->server_count;
+}
+
+/* --- life ------------------------------------------------------------------- */
 
 struct pool *
 pool_new(struct loop *loop, struct snapshot *snapshot, size_t number,
-         struct server_stats *stats, unsigned workers)
+         struct server_stats *const *stats, unsigned workers)
 {
-    const struct pool_map *map = &snapshot->pools[number];
-    const struct pool_settings *settings = map->settings;
     struct pool *pool = MEM_NEW(struct pool);
-    unsigned share = (unsigned)(settings->connections_per_server / workers);
 
     pool->loop = loop;
-    pool->snapshot = snapshot_ref(snapshot);
-    pool->settings = settings;
-    pool->route = map->route;
-    pool->server_count = (uint32_t)settings->server_count;
-    pool->servers = mem_array(pool->server_count, sizeof(struct server));
-    pool->options.keepalive = settings->tcpkeepalive;
-    pool->options.user_timeout_ms = (int)settings->tcp_user_timeout_ms;
+    pool->workers = workers;
     pool->dice = loop_clock_us(loop) * 2654435761u + (uintptr_t)pool;
-    for (uint32_t i = 0; i < pool->server_count; i++)
-        server_init(&pool->servers[i], pool, i, settings->servers[i].name,
-                    &map->addresses[i], &stats[i], MAX(share, 1u));
+    TAILQ_INIT(&pool->generations);
+    TAILQ_INIT(&pool->servers);
     timer_init(&pool->tick, loop, on_tick, pool);
     timer_start(&pool->tick, TICK_MS);
-    if (settings->preconnect)
-        pool_preconnect(pool);
+    pool_set_current(pool, snapshot, number, stats);
     return pool;
 }
 
@@ -64,10 +123,9 @@ pool_free(struct pool **poolp)
     if (pool == NULL)
         return;
     timer_stop(&pool->tick);
-    for (uint32_t i = 0; i < pool->server_count; i++)
-        server_fini(&pool->servers[i], CLOSE_SHUTDOWN);
-    snapshot_unref(&pool->snapshot);
-    mem_free(pool->servers);
+    pool->current = NULL;
+    pool_sweep(pool);
+    ASSERT(TAILQ_EMPTY(&pool->generations) && TAILQ_EMPTY(&pool->servers));
     mem_free(pool);
 }
 

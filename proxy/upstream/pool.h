@@ -1,45 +1,56 @@
 /*
- * upstream/pool.h - the shards of one pool, as one worker sees them.
+ * upstream/pool.h - the servers of one pool, as one worker sees them.
  *
- * Turns a shard number into a server and holds the worker's share of the
- * snapshot.  The overlay of corrected slots and the swap to a new snapshot have
- * their place here.
+ * Holds the pool's generations (upstream/generation.h): the current one, by
+ * which newcomers are routed, and older ones as long as somebody needs them.
+ * The overlay of corrected slots has its place here.
  */
 #ifndef UPSTREAM_POOL_H
 #define UPSTREAM_POOL_H
 
 #include "net/loop.h"
 #include "net/stream.h"
+#include "upstream/generation.h"
 #include "upstream/server.h"
 #include "upstream/snapshot.h"
 
 struct pool {
     struct loop *loop;
-    struct snapshot *snapshot;
-    const struct pool_settings *settings;
-    const struct route *route;
-    struct server *servers; /* by shard number */
-    uint32_t server_count;
-    struct stream_options options;
+    struct generation *current;
+    struct generation_list generations; /* the oldest first */
+    struct server_list servers;         /* of all generations */
+    uint32_t server_count;              /* of all generations */
+    unsigned workers;
+    struct stream_options options; /* for sockets that are opened now */
     uint64_t dice; /* for random routing and jitter */
     struct timer tick;
 };
 
-/* `stats` holds one block a server; `workers` is how many pools like this
+/* `stats` holds a block for each server; `workers` is how many pools like this
  * share connections_per_server. */
 struct pool *pool_new(struct loop *loop, struct snapshot *snapshot,
-                      size_t number, struct server_stats *stats,
+                      size_t number, struct server_stats *const *stats,
                       unsigned workers);
+/* No session routes by it any more; what is in flight is given up. */
 void pool_free(struct pool **poolp);
+
+/* Make a generation of the snapshot's pool `number` the current one.  False:
+ * neither settings nor route have changed, so there is nothing to do. */
+bool pool_take(struct pool *pool, struct snapshot *snapshot, size_t number,
+               struct server_stats *const *stats);
+
+/* A session routes by the current generation from now on ... */
+struct generation *pool_join(struct pool *pool);
+/* ... and no longer by this one; pool_sweep() is due when it is an old one. */
+void pool_leave(struct generation **generationp);
+
+/* Retire the generations that are out of use; at the end of a turn. */
+void pool_sweep(struct pool *pool);
+
+/* Are servers still here that the current generation does not have? */
+bool pool_has_old_servers(const struct pool *pool);
 
 /* A number below `bound`, for jitter. */
 uint32_t pool_random(struct pool *pool, uint32_t bound);
-
-static inline struct server *
-pool_server(struct pool *pool, uint32_t shard)
-{
-    ASSERT(shard < pool->server_count);
-    return &pool->servers[shard];
-}
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "upstream/server.h"
 
+#include <string.h>
+
 #include "base/log.h"
 #include "base/mem.h"
 #include "upstream/pool.h"
@@ -11,38 +13,99 @@
 
 static void fail_parked(struct server *server, enum close_reason why);
 
-void
-server_init(struct server *server, struct pool *pool, uint32_t shard,
-            const char *name, const struct address *address,
-            struct server_stats *stats, unsigned lane_max)
+/* --- life ------------------------------------------------------------------- */
+
+struct server *
+server_new(struct pool *pool)
 {
-    *server = (struct server){
-        .pool = pool,
-        .shard = shard,
-        .name = name,
-        .address = address,
-        .stats = stats,
-        .lane_max = lane_max,
-    };
+    struct server *server = MEM_NEW(struct server);
+
+    server->pool = pool;
     TAILQ_INIT(&server->lanes);
     TAILQ_INIT(&server->idle);
     TAILQ_INIT(&server->waiters);
     TAILQ_INIT(&server->parked);
+    TAILQ_INSERT_TAIL(&pool->servers, server, link);
+    pool->server_count++;
+    return server;
 }
 
 void
-server_fini(struct server *server, enum close_reason why)
+server_unref(struct server *server)
+{
+    if (--server->refs > 0)
+        return;
+    ASSERT(TAILQ_EMPTY(&server->lanes));
+    TAILQ_REMOVE(&server->pool->servers, server, link);
+    server->pool->server_count--;
+    while (server->groups != NULL) {
+        struct lane_group *group = server->groups;
+        server->groups = group->next;
+        mem_free(group);
+    }
+    snapshot_unref(&server->snapshot);
+    mem_free(server);
+}
+
+static bool
+text_equal(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool
+is_greeted_alike(const struct pool_settings *a, const struct pool_settings *b)
+{
+    return text_equal(a->redis_auth, b->redis_auth) &&
+        text_equal(a->redis_user, b->redis_user) &&
+        a->redis_db == b->redis_db &&
+        a->server_connections == b->server_connections &&
+        a->tcpkeepalive == b->tcpkeepalive &&
+        a->tcp_user_timeout_ms == b->tcp_user_timeout_ms;
+}
+
+bool
+server_is_same(const struct server *server, const struct server_place *place)
+{
+    const struct pool_map *map = &place->snapshot->pools[place->pool];
+    const struct address *address = &map->addresses[place->shard];
+
+    /* One that nobody uses any more has closed its lanes for good. */
+    return server->users > 0 && server->stats == place->stats &&
+        text_equal(server->name, map->settings->servers[place->shard].name) &&
+        server->address->len == address->len &&
+        memcmp(&server->address->sa, &address->sa, address->len) == 0 &&
+        is_greeted_alike(server->settings, map->settings);
+}
+
+void
+server_set_place(struct server *server, const struct server_place *place)
+{
+    const struct pool_map *map = &place->snapshot->pools[place->pool];
+    struct snapshot *before = server->snapshot;
+    unsigned workers = server->pool->workers;
+
+    server->snapshot = snapshot_ref(place->snapshot);
+    server->settings = map->settings;
+    server->shard = place->shard;
+    server->name = map->settings->servers[place->shard].name;
+    server->address = &map->addresses[place->shard];
+    server->stats = place->stats;
+    server->options.keepalive = map->settings->tcpkeepalive;
+    server->options.user_timeout_ms = (int)map->settings->tcp_user_timeout_ms;
+    server->lane_max =
+        MAX((unsigned)(map->settings->connections_per_server / workers), 1u);
+    snapshot_unref(&before);
+}
+
+void
+server_close(struct server *server, enum close_reason why)
 {
     struct lane *lane;
 
     while ((lane = TAILQ_FIRST(&server->lanes)) != NULL)
         lane_close(&lane, why);
     fail_parked(server, why);
-    while (server->groups != NULL) {
-        struct lane_group *group = server->groups;
-        server->groups = group->next;
-        mem_free(group);
-    }
 }
 
 static bool
@@ -125,7 +188,7 @@ server_make_lane(struct server *server, enum lane_kind kind,
 static struct lane_group *
 server_group(struct server *server, struct lane_key key)
 {
-    size_t count = server->pool->settings->server_connections;
+    size_t count = server->settings->server_connections;
     struct lane_group *group = server->groups;
 
     while (group != NULL && !key_equal(group->key, key))
@@ -142,7 +205,7 @@ server_group(struct server *server, struct lane_key key)
 static struct lane *
 server_shared_lane(struct server *server, struct lane_key key, unsigned number)
 {
-    size_t count = server->pool->settings->server_connections;
+    size_t count = server->settings->server_connections;
     struct lane_group *group = server_group(server, key);
     struct lane **lanep = &group->lanes[count == 1 ? 0 : number % count];
 
@@ -154,7 +217,7 @@ server_shared_lane(struct server *server, struct lane_key key, unsigned number)
 void
 server_preconnect(struct server *server, struct lane_key key)
 {
-    for (unsigned n = 0; n < server->pool->settings->server_connections; n++)
+    for (unsigned n = 0; n < server->settings->server_connections; n++)
         (void)server_shared_lane(server, key, n);
 }
 
@@ -383,10 +446,10 @@ server_on_lane_ready(struct lane *lane)
 
     if (server->failures > 0)
         log_info("server is reachable again", "pool=%s server=%s",
-                 server->pool->settings->name, server->name);
+                 server->settings->name, server->name);
     server->failures = 0;
     log_debug("connected to server", "pool=%s server=%s kind=%s resp=%u db=%u",
-              server->pool->settings->name, server->name,
+              server->settings->name, server->name,
               lane->kind == LANE_SHARED ? "shared" : "private",
               lane->key.resp, lane->key.db);
 }
@@ -407,7 +470,7 @@ is_hang_up(enum close_reason why)
 static void
 server_rest(struct server *server)
 {
-    const struct pool_settings *settings = server->pool->settings;
+    const struct pool_settings *settings = server->settings;
     unsigned doublings = MIN(server->failures, BACKOFF_DOUBLINGS);
     int64_t pause = settings->reconnect_min_ms << doublings;
 
@@ -432,7 +495,7 @@ server_note_hang_up(struct server *server)
 static void
 forget_shared(struct server *server, struct lane *lane)
 {
-    size_t count = server->pool->settings->server_connections;
+    size_t count = server->settings->server_connections;
     struct lane_group *group = server_group(server, lane->key);
 
     for (size_t i = 0; i < count; i++) {
@@ -468,7 +531,7 @@ server_on_lane_closed(struct lane *lane, enum close_reason why)
         lease->lane = NULL;
         lease->on_gone(lease);
     }
-    if (why != CLOSE_SHUTDOWN && why != CLOSE_SERVER_IDLE)
+    if (why != CLOSE_POOL_REMOVED && why != CLOSE_SERVER_IDLE)
         server_serve_waiters(server);
 }
 
@@ -476,7 +539,7 @@ void
 server_close_idle(struct server *server, uint64_t now_us)
 {
     uint64_t limit =
-        (uint64_t)server->pool->settings->server_idle_timeout_ms * 1000;
+        (uint64_t)server->settings->server_idle_timeout_ms * 1000;
     struct lane *lane = TAILQ_FIRST(&server->lanes);
 
     while (limit > 0 && lane != NULL) {

@@ -1,5 +1,5 @@
 /*
- * upstream/server.h - the server of one shard, as one worker sees it.
+ * upstream/server.h - a server, as one worker sees it.
  *
  * Makes lanes on demand and owns them.  Shared lanes are found by key and
  * number; private ones are leased and come back.  After a failed connection
@@ -10,6 +10,8 @@
  * At the cap idle lanes of other keys are closed first, private ones before
  * shared ones; then callers wait in line: calls for shared lanes "parked", and
  * those who want a lane of their own.  Their deadlines are their makers'.
+ *
+ * Owner: the generations that have it.
  */
 #ifndef UPSTREAM_SERVER_H
 #define UPSTREAM_SERVER_H
@@ -21,6 +23,9 @@
 struct parked_call;
 struct pool;
 struct server;
+struct snapshot;
+
+TAILQ_HEAD(server_list, server);
 
 /* Shared lanes of one key. */
 struct lane_group {
@@ -42,12 +47,27 @@ struct lane_lease {
     void (*on_gone)(struct lane_lease *lease);
 };
 
+/* Where a server stands in a snapshot, and what it counts with. */
+struct server_place {
+    struct snapshot *snapshot;
+    size_t pool; /* number */
+    uint32_t shard;
+    struct server_stats *stats;
+};
+
 struct server {
+    TAILQ_ENTRY(server) link; /* of the pool's */
     struct pool *pool;
+    struct snapshot *snapshot; /* the newest that has it ... */
+    const struct pool_settings *settings; /* ... and what stands there */
     uint32_t shard;
     const char *name;
     const struct address *address;
+    struct stream_options options;
     struct server_stats *stats;
+    uint32_t refs;          /* generations that have it ... */
+    uint32_t users;         /* ... and are in use */
+    bool claimed;           /* by the generation that is being made */
     struct lane_group *groups;
     struct lane_list lanes; /* all of them */
     struct lane_list idle;  /* private, not leased */
@@ -60,11 +80,19 @@ struct server {
     uint64_t retry_at_us;
 };
 
-void server_init(struct server *server, struct pool *pool, uint32_t shard,
-                 const char *name, const struct address *address,
-                 struct server_stats *stats, unsigned lane_max);
+/* In its pool's list, with no place yet. */
+struct server *server_new(struct pool *pool);
+/* One generation less has it; freed with the last, without lanes by then. */
+void server_unref(struct server *server);
+
+/* Can its lanes stay: the same name and address, and connections are opened and
+ * greeted in the same way? */
+bool server_is_same(const struct server *server,
+                    const struct server_place *place) MUST_CHECK;
+void server_set_place(struct server *server, const struct server_place *place);
+
 /* Closes every lane, failing its calls. */
-void server_fini(struct server *server, enum close_reason why);
+void server_close(struct server *server, enum close_reason why);
 
 /* Queue a call on the shared lane `number` (taken modulo server_connections) of
  * a key, connecting it if need be; at the cap it is parked, which is one way of

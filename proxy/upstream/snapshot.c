@@ -3,6 +3,8 @@
  */
 #include "upstream/snapshot.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 
 static int
@@ -38,15 +40,27 @@ pool_map_init(struct pool_map *map, const struct pool_settings *pool,
 }
 
 static void
+pool_map_fini(struct pool_map *map, const struct pool_map *root)
+{
+    if (root == NULL || map->route != root->route)
+        route_free(&map->route);
+    if (root == NULL)
+        mem_free(map->addresses);
+    mem_free(map->live);
+}
+
+static void
 snapshot_free(struct snapshot *snapshot, bool with_settings)
 {
-    for (size_t i = 0; i < snapshot->settings->pool_count; i++) {
-        route_free(&snapshot->pools[i].route);
-        mem_free(snapshot->pools[i].addresses);
-    }
+    struct snapshot *root = snapshot->root;
+
+    for (size_t i = 0; i < snapshot->settings->pool_count; i++)
+        pool_map_fini(&snapshot->pools[i],
+                      root == NULL ? NULL : &root->pools[i]);
     mem_free(snapshot->pools);
-    if (with_settings)
+    if (with_settings && root == NULL)
         settings_free(&snapshot->settings);
+    snapshot_unref(&snapshot->root);
     mem_free(snapshot);
 }
 
@@ -67,6 +81,48 @@ snapshot_new(struct settings *settings, struct error *error)
     }
     return snapshot;
 }
+
+/* --- shards that are not live ---------------------------------------------- */
+
+static int
+pool_map_derive(struct pool_map *map, const struct pool_map *root,
+                const bool *live, struct error *error)
+{
+    size_t count = root->settings->server_count;
+
+    *map = *root;
+    if (live == NULL)
+        return 0;
+    map->live = mem_array(count, sizeof(bool));
+    memcpy(map->live, live, count * sizeof(bool));
+    map->route = settings_make_live_route(root->settings, live, error);
+    return map->route == NULL ? -1 : 0;
+}
+
+struct snapshot *
+snapshot_with_live(struct snapshot *snapshot, size_t number, const bool *live,
+                   struct error *error)
+{
+    struct snapshot *root = snapshot->root != NULL ? snapshot->root : snapshot;
+    struct snapshot *made = MEM_NEW(struct snapshot);
+    size_t count = root->settings->pool_count;
+
+    made->refs = 1;
+    made->root = snapshot_ref(root);
+    made->settings = root->settings;
+    made->pools = mem_array(count, sizeof(struct pool_map));
+    for (size_t i = 0; i < count; i++) {
+        const bool *words = i == number ? live : snapshot->pools[i].live;
+        if (pool_map_derive(&made->pools[i], &root->pools[i], words, error) <
+            0) {
+            snapshot_unref(&made);
+            return NULL;
+        }
+    }
+    return made;
+}
+
+/* --- counting --------------------------------------------------------------- */
 
 struct snapshot *
 snapshot_ref(struct snapshot *snapshot)

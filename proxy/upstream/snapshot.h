@@ -18,10 +18,16 @@ struct pool_map {
     const struct pool_settings *settings;
     struct route *route;
     struct address *addresses;
+    bool *live; /* by shard; NULL: all are */
 };
 
+/* One that differs from another only in which shards are live has its settings
+ * and addresses, and the routes of pools whose shards are all live, from there:
+ * its root. */
 struct snapshot {
-    unsigned refs; /* atomic */
+    unsigned refs;  /* atomic */
+    uint64_t epoch; /* counts up with each one published; set by control */
+    struct snapshot *root; /* a ref, or NULL */
     struct settings *settings;
     struct pool_map *pools; /* settings->pool_count of them */
 };
@@ -29,6 +35,11 @@ struct snapshot {
 /* Resolves names, so it may block; takes the settings over on success. */
 struct snapshot *snapshot_new(struct settings *settings,
                               struct error *error) MUST_CHECK;
+/* The same with other shards of pool `number` live: one word a shard, NULL for
+ * all.  Shards of other pools stay as they are. */
+struct snapshot *snapshot_with_live(struct snapshot *snapshot, size_t number,
+                                    const bool *live,
+                                    struct error *error) MUST_CHECK;
 struct snapshot *snapshot_ref(struct snapshot *snapshot);
 void snapshot_unref(struct snapshot **snapshotp);
 

@@ -91,7 +91,7 @@ expect_stat(const struct world *world, struct view name, const void *block,
 void
 expect_pool_stat(const struct world *world, struct view name, uint64_t value)
 {
-    expect_stat(world, name, &world->session_stats[0], session_stat_descs,
+    expect_stat(world, name, world->edition->pools[0].stats, session_stat_descs,
                 session_stat_count, value);
 }
 
@@ -101,7 +101,7 @@ expect_server_stat(const struct world *world, struct view server,
 {
     size_t number = world_get_server(world, server);
 
-    expect_stat(world, name, &world->server_stats[0][number], server_stat_descs,
+    expect_stat(world, name, world->edition->pools[0].servers[number], server_stat_descs,
                 server_stat_count, value);
 }
 
@@ -110,7 +110,7 @@ expect_ended(const struct world *world, struct view reason, uint64_t value)
 {
     for (int i = 0; i < CLOSE_REASON_COUNT; i++) {
         const char *name = close_reason_name((enum close_reason)i);
-        uint64_t ended = cell_get(&world->session_stats[0].closed[i]);
+        uint64_t ended = cell_get(&world->edition->pools[0].stats->closed[i]);
         if (!view_equal(view_str(name), reason))
             continue;
         if (ended != value)

@@ -116,7 +116,7 @@ step_connect(struct world *world, const struct args *args)
     if (world->settings == NULL)
         world_fail(world, "there is no pool yet");
     world_add_peer(world, args->at[0], fake_client(world->loop, &fd));
-    (void)session_new(&world->env.pools[0], fd, ++world->sessions);
+    (void)session_new(world->env.pools[0], fd, ++world->sessions);
 }
 
 static struct fake_peer *

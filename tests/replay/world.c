@@ -50,32 +50,37 @@ on_question(struct session_env *env, const struct question *question)
 }
 
 static void
-on_session_end(struct session_env *env, size_t pool)
+on_session_end(struct session_env *env)
 {
     (void)env;
-    (void)pool;
 }
 
 static void
-make_stats(struct world *world)
+on_let_go(struct session_env *env, uint64_t epoch)
 {
-    size_t pools = world->settings->pool_count;
+    struct world *world = env->ask_arg;
 
-    world->session_stats = mem_array(pools, sizeof(*world->session_stats));
-    world->server_stats = mem_array(pools, sizeof(*world->server_stats));
-    for (size_t i = 0; i < pools; i++)
-        world->server_stats[i] =
-            mem_array(world->settings->pools[i].server_count,
-                      sizeof(**world->server_stats));
+    ledger_let_go(world->ledger, 0, epoch);
 }
 
 static void
-free_stats(struct world *world)
+start(struct world *world)
 {
-    for (size_t i = 0; i < world->settings->pool_count; i++)
-        mem_free(world->server_stats[i]);
-    mem_free(world->server_stats);
-    mem_free(world->session_stats);
+    world->ledger = ledger_new(1);
+    session_env_init(&world->env, world->loop, 0, 1);
+    world->env.ask = on_question;
+    world->env.ask_arg = world;
+    world->env.on_session_end = on_session_end;
+    world->env.on_let_go = on_let_go;
+}
+
+static void
+take(struct world *world, struct snapshot *snapshot)
+{
+    ledger_enter(world->ledger, snapshot);
+    edition_free(&world->edition);
+    world->edition = ledger_edition(world->ledger, snapshot, 0);
+    session_env_take(&world->env, world->edition);
 }
 
 void
@@ -84,22 +89,18 @@ world_configure(struct world *world, struct view yaml)
     struct buf messages = {0};
     struct error error;
 
-    if (world->settings != NULL)
-        world_fail(world, "there is a pool already");
     struct settings *settings = settings_parse("pool", yaml, &messages);
     if (settings == NULL)
         world_fail(world, "%.*s", (int)messages.len, messages.data);
     buf_fini(&messages);
-    world->settings = settings;
-    world->snapshot = snapshot_new(settings, &error);
-    if (world->snapshot == NULL)
+    struct snapshot *snapshot = snapshot_new(settings, &error);
+    if (snapshot == NULL)
         world_fail(world, "%s", error.text);
-    make_stats(world);
-    session_env_init(&world->env, world->loop, world->snapshot, 0, 1,
-                     world->session_stats, world->server_stats);
-    world->env.ask = on_question;
-    world->env.ask_arg = world;
-    world->env.on_session_end = on_session_end;
+    if (world->ledger == NULL)
+        start(world);
+    world->settings = settings;
+    take(world, snapshot);
+    snapshot_unref(&snapshot);
     world_settle(world);
 }
 
@@ -111,10 +112,10 @@ world_free(struct world **worldp)
     *worldp = NULL;
     if (world->settings != NULL) {
         session_env_fini(&world->env);
-        free_stats(world);
+        edition_free(&world->edition);
+        ledger_free(&world->ledger);
     }
     loop_free(&world->loop);
-    snapshot_unref(&world->snapshot);
     mem_free(world);
 }
 

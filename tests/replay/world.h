@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "daemon/ledger.h"
 #include "fake_net.h"
 #include "session/env.h"
 #include "talk.h"
@@ -30,10 +31,9 @@ struct world {
     bool is_holding; /* nothing turns until "go" */
     struct loop *loop;
     const struct settings *settings; /* NULL until there is a pool */
-    struct snapshot *snapshot;
+    struct ledger *ledger;
+    struct edition *edition; /* the newest */
     struct session_env env;
-    struct session_stats *session_stats;
-    struct server_stats **server_stats;
     uint64_t sessions;
     struct world_peer peers[WORLD_PEERS_MAX];
     size_t peer_count;
@@ -49,7 +49,7 @@ void world_free(struct world **worldp);
 void world_fail(const struct world *world, const char *fmt, ...)
     PRINTF_LIKE(2, 3) NORETURN;
 
-/* Start the proxy with a configuration. */
+/* Start the proxy with a configuration, or let it go on by another. */
 void world_configure(struct world *world, struct view yaml);
 
 /* Let happen what can without time going by, unless the script holds it. */

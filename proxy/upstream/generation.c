@@ -1,0 +1,94 @@
+/*
+ * upstream/generation.c - which servers stay, and when the others go.
+ */
+#include "upstream/generation.h"
+
+#include "base/mem.h"
+#include "upstream/pool.h"
+
+static struct server *
+find_same(struct pool *pool, const struct server_place *place)
+{
+    struct server *server;
+
+    TAILQ_FOREACH(server, &pool->servers, link)
+    {
+        if (!server->claimed && server_is_same(server, place))
+            break;
+    }
+    return server;
+}
+
+static struct server *
+take_server(struct pool *pool, const struct server_place *place)
+{
+    struct server *server = find_same(pool, place);
+
+    if (server == NULL)
+        server = server_new(pool);
+    server_set_place(server, place);
+    server->claimed = true;
+    server->refs++;
+    server->users++;
+    return server;
+}
+
+static void
+unclaim_all(struct pool *pool)
+{
+    struct server *server;
+
+    TAILQ_FOREACH(server, &pool->servers, link)
+    {
+        server->claimed = false;
+    }
+}
+
+struct generation *
+generation_new(struct pool *pool, struct snapshot *snapshot, size_t number,
+               struct server_stats *const *stats)
+{
+    const struct pool_map *map = &snapshot->pools[number];
+    uint32_t count = (uint32_t)map->settings->server_count;
+    struct generation *generation =
+        mem_zalloc(sizeof(*generation) + count * sizeof(struct server *));
+
+    generation->pool = pool;
+    generation->snapshot = snapshot_ref(snapshot);
+    generation->settings = map->settings;
+    generation->route = map->route;
+    generation->refs = 1;
+    generation->in_use = true;
+    generation->server_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct server_place place = {snapshot, number, i, stats[i]};
+        generation->servers[i] = take_server(pool, &place);
+    }
+    unclaim_all(pool);
+    TAILQ_INSERT_TAIL(&pool->generations, generation, link);
+    return generation;
+}
+
+void
+generation_free(struct generation *generation)
+{
+    ASSERT(!generation->in_use && generation->sessions == 0);
+    TAILQ_REMOVE(&generation->pool->generations, generation, link);
+    for (uint32_t i = 0; i < generation->server_count; i++)
+        server_unref(generation->servers[i]);
+    snapshot_unref(&generation->snapshot);
+    mem_free(generation);
+}
+
+void
+generation_retire(struct generation *generation)
+{
+    ASSERT(generation->in_use && generation->sessions == 0);
+    generation->in_use = false;
+    for (uint32_t i = 0; i < generation->server_count; i++) {
+        struct server *server = generation->servers[i];
+        if (--server->users == 0)
+            server_close(server, CLOSE_POOL_REMOVED);
+    }
+    generation_unref(&generation);
+}
