@@ -18,6 +18,7 @@
 
 #define INPUT_ROOM_MIN 4096  /* least room worth a read in a shared chunk */
 #define EXPECT_SLACK 512     /* room behind a message of the usual size */
+#define GATHER_MAX ((size_t)UINT32_MAX - 65536) /* a chunk's offsets: 32 bits */
 #define IOV_COUNT 64
 #define COALESCE 1024        /* extents below this are copied together */
 #define FLUSH_MAX (1u << 20) /* bytes written for one stream at a time */
@@ -138,7 +139,8 @@ prepare_input(struct stream *stream)
     }
     size_t size = left + MAX(room, (size_t)INPUT_ROOM_MIN);
     if (left >= STREAM_SMALL)
-        size = MAX(size, 2 * left); /* gathering: copy each byte once or so */
+        /* gathering: copy each byte once or so */
+        size = MAX(size, MIN(2 * left, GATHER_MAX));
     if (stream->reads_large)
         size = MAX(size, (size_t)stream->read_large);
     move_input(stream, chunk_new_sized(pool, size));
