@@ -56,6 +56,7 @@ struct session_pool {
     struct session_list sessions;
     struct session_list pausing; /* make a lane wait for them */
     unsigned session_count;
+    uint32_t next_lane_number;   /* sessions take shared lanes in turn */
     unsigned upload_count;       /* sessions in the middle of an upload */
     struct timer deadline;       /* of one due not later than the first ... */
     uint64_t deadline_us;        /* ... and when it fires */

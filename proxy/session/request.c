@@ -466,7 +466,7 @@ request_submit(struct request *request)
         return;
     }
     request->refs++; /* the call's */
-    if (likely(server_submit(server, key, (unsigned)session->id,
+    if (likely(server_submit(server, key, session->lane_number,
                              &request->call)))
         return;
     request->refs--;

@@ -113,6 +113,7 @@ session_new(struct session_pool *pool, int fd, uint64_t id)
     session->pool = pool;
     session->generation = pool_join(pool->pool);
     session->id = id;
+    session->lane_number = pool->next_lane_number++;
     session->state = SESSION_OPEN;
     session->resp = 2;
     session->window =

@@ -67,6 +67,7 @@ struct session {
     uint32_t window;     /* how many of them there may be */
     uint32_t reply_size; /* what answers lately weighed */
     uint32_t db;
+    uint32_t lane_number; /* which of a server's shared lanes it uses */
     enum session_state state;
     enum close_reason close_reason; /* once DRAINING */
     uint8_t resp;           /* 2 or 3 */

@@ -159,7 +159,7 @@ part_send(struct part_call *part)
         generation_server(request->generation, part_shard(part));
     struct lane_key key = {.db = session->db, .resp = session->resp};
     request->refs++; /* the call's */
-    if (server_submit(server, key, (unsigned)session->id, &part->call))
+    if (server_submit(server, key, session->lane_number, &part->call))
         return;
     request->refs--;
     cell_inc(&request->pool->stats->errors_unreachable);
