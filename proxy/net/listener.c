@@ -27,11 +27,14 @@ accept_again(struct timer *timer, void *arg)
                    listener);
 }
 
+/* Told once until all who wait are in: it may last. */
 static void
 rest(struct listener *listener, int err)
 {
-    log_error("cannot accept, resting", "addr=%s error=\"%s\" rest_ms=%d",
-              listener->text, strerror(err), ACCEPT_REST_MS);
+    if (!listener->is_short)
+        log_error("cannot accept, resting", "addr=%s error=\"%s\" rest_ms=%d",
+                  listener->text, strerror(err), ACCEPT_REST_MS);
+    listener->is_short = true;
     fd_watch_stop(&listener->watch);
     timer_start(&listener->rest, ACCEPT_REST_MS);
 }
@@ -49,6 +52,14 @@ accept_one(struct listener *listener)
 }
 
 static void
+note_all_in(struct listener *listener)
+{
+    if (listener->is_short)
+        log_info("accepting again", "addr=%s", listener->text);
+    listener->is_short = false;
+}
+
+static void
 on_ready(struct fd_watch *watch, void *arg)
 {
     struct listener *listener = arg;
@@ -57,9 +68,13 @@ on_ready(struct fd_watch *watch, void *arg)
     (void)watch;
     while (left > 0 && accept_one(listener))
         left--;
-    if (left > 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-                     errno == ENOMEM))
+    if (left == 0)
+        return;
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+        errno == ENOMEM)
         rest(listener, errno);
+    else if (errno == EAGAIN)
+        note_all_in(listener);
 }
 
 void

@@ -9,6 +9,8 @@
 #ifndef NET_LISTENER_H
 #define NET_LISTENER_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "net/address.h"
 #include "net/loop.h"
@@ -20,6 +22,7 @@ struct listener {
     struct fd_watch watch;
     struct timer rest;
     int fd;
+    bool is_short;     /* there were no descriptors, and some may still wait */
     char *unlink_path; /* of a UNIX socket that we made */
     accept_fn on_accept;
     void *arg;
