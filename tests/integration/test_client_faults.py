@@ -12,11 +12,13 @@ from lib_relay import NO_LINGER, DOWN, FINISH, RESET, UP, Relay
 from resp import RawClient, encode
 
 HUGE = 1_500_000
+BOTH = pytest.mark.parametrize("pool", [1, 2], indirect=True)
 
 
-@pytest.fixture(params=[1, 2])
+@pytest.fixture
 def pool(request, world):
-    this = Pool(world, workers=request.param)
+    """With one worker, or as many as a test wants: see BOTH."""
+    this = Pool(world, workers=getattr(request, "param", 1))
     yield this
     this.close()
 
@@ -63,6 +65,7 @@ def test_leaving_in_a_request_executes_nothing(pool, leave):
     assert not pool.direct[0].exists(tally.key)
 
 
+@BOTH
 @pytest.mark.parametrize("leave", LEAVES)
 def test_leaving_with_requests_unanswered_executes_none_twice(pool, leave):
     tally = pool.tally()
@@ -88,6 +91,7 @@ def test_leaving_in_a_split_leaves_whole_parts(pool, leave):
         assert direct.strlen(pool.keys[shard][2]) in (1, 3000)
 
 
+@BOTH
 @pytest.mark.parametrize("leave", LEAVES)
 def test_leaving_in_an_upload_writes_nothing(pool, leave):
     key = pool.keys[0][2]
@@ -170,6 +174,7 @@ def test_a_client_cut_at_any_byte_has_sent_whole_requests_or_none(
     pool.settle()
 
 
+@BOTH
 def test_a_churn_of_all_of_this_leaves_nothing(pool):
     """Many clients of every kind, in a random order."""
     dice = random.Random(11)

@@ -20,20 +20,14 @@ GARBAGE = b"HTTP/1.1 400 Bad Request\r\n\r\n"
 CUTS = [0, 1, 3, 4, 6, 20, 34, 35]
 ENDS = {"finish": FINISH, "reset": RESET, "garbage": inject(GARBAGE),
         "bad length": inject(b"$-7\r\n"), "nested": inject(b"*1\r\n" * 200)}
+BOTH = pytest.mark.parametrize("pool", [1, 2], indirect=True)
 SILENCES = {"stop": STOP, "vanish": VANISH}
 
 
-@pytest.fixture(params=[1, 2])
-def pool(request, world):
-    this = Pool(world, workers=request.param)
-    yield this
-    this.close()
-
-
 @pytest.fixture
-def one(world):
-    """The same with one worker alone."""
-    this = Pool(world)
+def pool(request, world):
+    """With one worker, or as many as a test wants: see BOTH."""
+    this = Pool(world, workers=getattr(request, "param", 1))
     yield this
     this.close()
 
@@ -46,6 +40,7 @@ def whole_replies(cut):
 # --- answers that end in the middle ---------------------------------------
 
 
+@BOTH
 @pytest.mark.parametrize("end", ENDS)
 def test_writes_without_an_answer_are_told_from_the_others(pool, end):
     """At each cut: what came before counts, the rest may have been executed,
@@ -64,6 +59,7 @@ def test_writes_without_an_answer_are_told_from_the_others(pool, end):
     pool.settle()
 
 
+@BOTH
 @pytest.mark.parametrize("silence", SILENCES)
 @pytest.mark.parametrize("cut", [0, 18])
 def test_an_answer_that_never_comes_is_told_in_time(pool, silence, cut):
@@ -192,26 +188,26 @@ def test_a_slow_network_slows_its_own_clients_alone(pool):
 
 
 @pytest.mark.parametrize("fault", ["finish", "reset", "stop", "vanish"])
-def test_a_split_names_the_part_that_was_lost(one, fault):
+def test_a_split_names_the_part_that_was_lost(pool, fault):
     """The other parts run, and what follows is answered in its place."""
     action = (ENDS | SILENCES)[fault]
     text = LATE_SENT if fault in SILENCES else LOST
-    keys = [keys[2] for keys in one.keys]
+    keys = [keys[2] for keys in pool.keys]
     wanted = b"-" + text + rb" \(proxy: other parts may have been executed\)"
-    with one.neighbours():
+    with pool.neighbours():
         for cut in (1, 3):
-            one.relay.after(DOWN, cut, action, one.relay.lane())
-            one.raw.send_command("MSET", *(
+            pool.relay.after(DOWN, cut, action, pool.relay.lane())
+            pool.raw.send_command("MSET", *(
                 word for key in keys for word in (key, f"new{cut}")))
-            one.raw.send_command("ECHO", "behind")
-            reply, behind = one.raw.read_replies(2)
+            pool.raw.send_command("ECHO", "behind")
+            reply, behind = pool.raw.read_replies(2)
             assert re.fullmatch(wanted + rb"\r\n", reply), reply
             assert behind == b"$6\r\nbehind\r\n"
             for shard in range(3):
-                assert one.direct[shard].get(keys[shard]) == b"new%d" % cut
-            one.relay.mend()
-            eventually(one.is_well, 20)
-    one.settle()
+                assert pool.direct[shard].get(keys[shard]) == b"new%d" % cut
+            pool.relay.mend()
+            eventually(pool.is_well, 20)
+    pool.settle()
 
 
 # --- uploads --------------------------------------------------------------
@@ -234,31 +230,31 @@ def end_upload(raw, size):
 
 @pytest.mark.parametrize("end", ["finish", "reset"])
 @pytest.mark.parametrize("name", [UP, DOWN])
-def test_an_upload_cut_in_the_middle_was_not_executed(one, end, name):
+def test_an_upload_cut_in_the_middle_was_not_executed(pool, end, name):
     """The client is told, its connection stays, the value is the old one."""
-    key = one.keys[0][2]
-    with one.neighbours() as neighbours:
+    key = pool.keys[0][2]
+    with pool.neighbours() as neighbours:
         for cut in (70_000, 300_000, 800_000):
-            fired = one.relay.after(
+            fired = pool.relay.after(
                 UP, cut, lambda way: ENDS[end](way.link.ways[name]))
-            raw = start_upload(one, 900_000, key)
+            raw = start_upload(pool, 900_000, key)
             assert fired.wait(seconds(10))
             assert REFUSED.fullmatch(reply := raw.read_reply()), reply
             end_upload(raw, 900_000)
             assert raw.read_reply() == b"$6\r\nbehind\r\n"
             raw.close()
             neighbours.wait_for_more()
-    assert one.direct[0].get(key) == b"v"
-    one.settle()
+    assert pool.direct[0].get(key) == b"v"
+    pool.settle()
 
 
 @pytest.mark.parametrize("silence", SILENCES)
-def test_an_upload_that_gets_nowhere_ends_in_time(one, silence):
+def test_an_upload_that_gets_nowhere_ends_in_time(pool, silence):
     """What the system has taken may go out later, and may be executed."""
-    key = one.keys[0][2]
-    with one.neighbours() as neighbours:
-        fired = one.relay.after(UP, 300_000, SILENCES[silence])
-        raw = start_upload(one, 400_000, key)
+    key = pool.keys[0][2]
+    with pool.neighbours() as neighbours:
+        fired = pool.relay.after(UP, 300_000, SILENCES[silence])
+        raw = start_upload(pool, 400_000, key)
         end_upload(raw, 400_000)
         assert fired.wait(seconds(10))
         reply, behind = raw.read_replies(2)
@@ -266,24 +262,24 @@ def test_an_upload_that_gets_nowhere_ends_in_time(one, silence):
         assert behind == b"$6\r\nbehind\r\n"
         neighbours.wait_for_more()
         raw.close()
-    one.settle()
+    pool.settle()
 
 
 @pytest.mark.parametrize("fault", ["finish", "reset", "stop", "vanish"])
-def test_an_upload_whose_answer_is_lost_may_have_been_executed(one, fault):
-    key = one.keys[0][2]
+def test_an_upload_whose_answer_is_lost_may_have_been_executed(pool, fault):
+    key = pool.keys[0][2]
     action = (ENDS | SILENCES)[fault]
-    with one.neighbours():
-        one.relay.stop(DOWN)
-        raw = start_upload(one, HUGE, key)
+    with pool.neighbours():
+        pool.relay.stop(DOWN)
+        raw = start_upload(pool, HUGE, key)
         raw.send(b"\r\n")
-        eventually(lambda: one.direct[0].strlen(key) == HUGE, 20)
-        one.relay.cut(lambda way: action(way.link.ways[DOWN]))
+        eventually(lambda: pool.direct[0].strlen(key) == HUGE, 20)
+        pool.relay.cut(lambda way: action(way.link.ways[DOWN]))
         reply = raw.read_reply()
         text = LATE_SENT if fault in SILENCES else LOST
         assert re.fullmatch(b"-" + text + rb"\r\n", reply), reply
         raw.close()
-    one.settle()
+    pool.settle()
 
 
 # --- large replies --------------------------------------------------------
@@ -294,18 +290,18 @@ def test_an_upload_whose_answer_is_lost_may_have_been_executed(one, fault):
     ("reset", [3, 9, 70_000, 700_000, HUGE + 10]),
     ("stop", [9, 700_000]),
     ("vanish", [9, 700_000])])
-def test_a_large_reply_cut_in_the_middle_costs_its_client_alone(one, fault,
-                                                                cuts):
+def test_a_large_reply_cut_in_the_middle_costs_its_client_alone(
+        pool, fault, cuts):
     """Half an answer cannot be taken back: that client is closed, unless none
     of it has left; then the read is made again, or told to be late."""
-    key = one.keys[0][2]
-    one.direct[0].set(key, value(HUGE))
+    key = pool.keys[0][2]
+    pool.direct[0].set(key, value(HUGE))
     whole = b"$%d\r\n%b\r\n" % (HUGE, value(HUGE))
     action = (ENDS | SILENCES)[fault]
-    with one.neighbours() as neighbours:
+    with pool.neighbours() as neighbours:
         for cut in cuts:
-            raw = one.proxy.raw(timeout=30)
-            one.relay.after(DOWN, cut, action, one.relay.lane())
+            raw = pool.proxy.raw(timeout=30)
+            pool.relay.after(DOWN, cut, action, pool.relay.lane())
             raw.send_command("GET", key)
             try:
                 reply = raw.read_reply()
@@ -315,8 +311,8 @@ def test_a_large_reply_cut_in_the_middle_costs_its_client_alone(one, fault,
             else:
                 assert reply == whole or UNKNOWN.fullmatch(reply), reply[:200]
             raw.close()
-            one.relay.mend()
-            eventually(one.is_well, 20)
+            pool.relay.mend()
+            eventually(pool.is_well, 20)
             neighbours.wait_for_more()
-    one.direct[0].set(key, "v")
-    one.settle()
+    pool.direct[0].set(key, "v")
+    pool.settle()

@@ -17,8 +17,6 @@ import socket
 import threading
 import time
 
-import pytest
-
 from harness import SLOW, eventually, seconds
 from lib_faults import BUSY, REFUSED, UNKNOWN
 from lib_relay import DOWN, FINISH, NO_LINGER, RESET, STOP, UP, VANISH, Relay
