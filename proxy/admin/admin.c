@@ -84,9 +84,10 @@ admin_listen(struct admin *admin, struct loop *loop,
     struct address address;
     struct error why;
 
+    listener_init(&admin->listener, on_accept, admin);
     if (address_resolve(&address, stats->host, stats->port, true, &why) < 0 ||
         listener_open(&admin->listener, loop, &address, NO_MODE, BACKLOG,
-                      on_accept, admin, &why) < 0)
+                      &why) < 0)
         return error_set(error, "stats: %s", why.text);
     return 0;
 }

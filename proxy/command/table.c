@@ -196,8 +196,8 @@ table_fill(void)
 {
     for (size_t i = 0; i < TABLE_SLOTS; i++)
         table[i].row = NO_ROW;
-    for (uint16_t i = 0; i < COMMAND_ID_COUNT; i++)
-        table_add(i, row_parent(&rows[i]));
+    for (unsigned i = 0; i < COMMAND_ID_COUNT; i++)
+        table_add((uint16_t)i, row_parent(&rows[i]));
 }
 
 const struct command *

@@ -166,10 +166,11 @@ entrance_listen(struct entrance *entrance, const struct pool_settings *pool,
         ? address_unix(&address, text->path, &why)
         : address_resolve(&address, text->host, text->port, true, &why);
 
+    listener_init(&entrance->listener, on_accept, entrance);
     if (failed == 0)
-        failed = listener_open(&entrance->listener, entrance->door->loop,
-                               &address, text->mode, (int)pool->backlog,
-                               on_accept, entrance, &why);
+        failed =
+            listener_open(&entrance->listener, entrance->door->loop, &address,
+                          text->mode, (int)pool->backlog, &why);
     if (failed != 0)
         return error_set(error, "pool %s: %s", pool->name, why.text);
     return 0;

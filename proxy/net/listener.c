@@ -141,12 +141,17 @@ bind_and_listen(struct listener *listener, const struct address *address,
     return listen(listener->fd, backlog);
 }
 
+void
+listener_init(struct listener *listener, accept_fn on_accept, void *arg)
+{
+    *listener = (struct listener){.on_accept = on_accept, .arg = arg};
+}
+
 int
 listener_open(struct listener *listener, struct loop *loop,
               const struct address *address, int mode, int backlog,
-              accept_fn on_accept, void *arg, struct error *error)
+              struct error *error)
 {
-    *listener = (struct listener){.on_accept = on_accept, .arg = arg};
     address_format(address, listener->text);
     listener->fd = socket(address->sa.any.sa_family,
                           SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

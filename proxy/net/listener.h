@@ -29,11 +29,12 @@ struct listener {
     char text[ADDRESS_TEXT_MAX]; /* where it really listens */
 };
 
+/* Who takes what is accepted; before listener_open(). */
+void listener_init(struct listener *listener, accept_fn on_accept, void *arg);
 /* `mode` is for UNIX sockets, -1 for the umask's.  A socket file that nobody
  * listens on any more is replaced. */
 int listener_open(struct listener *listener, struct loop *loop,
                   const struct address *address, int mode, int backlog,
-                  accept_fn on_accept, void *arg,
                   struct error *error) MUST_CHECK;
 /* Accept those who stand in the kernel's queue at this moment. */
 void listener_accept_all(struct listener *listener);

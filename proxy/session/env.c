@@ -213,7 +213,7 @@ void
 session_env_take(struct session_env *env, const struct edition *edition)
 {
     size_t count = edition->snapshot->settings->pool_count;
-    struct session_pool **pools = mem_array(count, sizeof(*pools));
+    struct session_pool **pools = mem_array(count, sizeof(struct session_pool *));
     struct snapshot *before = env->snapshot;
 
     for (size_t i = 0; i < count; i++) {
