@@ -305,7 +305,7 @@ session_resume_later(struct session *session)
 
 /* --- input ------------------------------------------------------------------ */
 
-static struct request_limits
+struct request_limits
 session_limits(const struct session *session)
 {
     return (struct request_limits){

@@ -114,6 +114,9 @@ void session_note_reply(struct session *session, uint64_t bytes);
 /* Answers kept for the client have passed its limit, or not. */
 bool session_is_over_limit(const struct session *session);
 
+/* What the scanner is to allow this client. */
+struct request_limits session_limits(const struct session *session);
+
 /* Give a scanner that was in the middle of a request back. */
 void session_drop_scan(struct session *session);
 

@@ -14,16 +14,6 @@ struct upload {
     struct request *request; /* NULL: the rest is dropped */
 };
 
-static struct request_limits
-upload_limits(const struct session *session)
-{
-    return (struct request_limits){
-        .max_args = (uint32_t)session->pool->settings->arguments_limit,
-        .max_bulk = RESP_MAX_BULK,
-        .unauthenticated = !session->authenticated,
-    };
-}
-
 static void
 upload_end(struct session *session)
 {
@@ -233,7 +223,7 @@ void
 upload_on_input(struct session *session)
 {
     struct stream *stream = &session->stream;
-    struct request_limits limits = upload_limits(session);
+    struct request_limits limits = session_limits(session);
     struct request *request = session->upload->request;
     size_t used;
     enum resp_result result =
