@@ -11,6 +11,23 @@ chunk_pool_init(struct chunk_pool *pool)
     *pool = (struct chunk_pool){0};
 }
 
+static const uint32_t shelf_max[CHUNK_KINDS] = {
+    [CHUNK_STANDARD] = CHUNK_KEEP,
+    [CHUNK_BIG] = CHUNK_KEEP_LARGE,
+};
+
+static void
+shelf_drop(struct chunk_shelf *shelf, uint32_t count)
+{
+    while (count-- > 0) {
+        struct chunk *chunk = shelf->first;
+        shelf->first = chunk->next_free;
+        shelf->count--;
+        mem_free(chunk);
+    }
+    shelf->least = shelf->count;
+}
+
 void
 chunk_pool_trim(struct chunk_pool *pool)
 {
@@ -18,12 +35,8 @@ chunk_pool_trim(struct chunk_pool *pool)
         chunk_unref(&pool->input);
     if (pool->output != NULL && pool->output->refs == 1)
         chunk_unref(&pool->output);
-    while (pool->free_list != NULL) {
-        struct chunk *chunk = pool->free_list;
-        pool->free_list = chunk->next_free;
-        mem_free(chunk);
-    }
-    pool->free_count = 0;
+    for (size_t kind = 0; kind < CHUNK_KINDS; kind++)
+        shelf_drop(&pool->shelves[kind], pool->shelves[kind].least);
 }
 
 void
@@ -31,18 +44,19 @@ chunk_pool_fini(struct chunk_pool *pool)
 {
     chunk_unref(&pool->input);
     chunk_unref(&pool->output);
-    chunk_pool_trim(pool);
+    for (size_t kind = 0; kind < CHUNK_KINDS; kind++)
+        shelf_drop(&pool->shelves[kind], pool->shelves[kind].count);
     ASSERT(pool->live_bytes == 0);
 }
 
 static struct chunk *
-chunk_make(struct chunk_pool *pool, size_t cap, bool standard)
+chunk_make(struct chunk_pool *pool, size_t cap, enum chunk_kind kind)
 {
     ASSERT(cap < UINT32_MAX - sizeof(struct chunk));
     struct chunk *chunk = mem_alloc(sizeof(*chunk) + cap);
 
     chunk->cap = (uint32_t)cap;
-    chunk->standard = standard;
+    chunk->kind = kind;
     chunk->pool = pool;
     return chunk;
 }
@@ -57,16 +71,25 @@ chunk_start(struct chunk *chunk)
     return chunk;
 }
 
+/* From the shelf, or new. */
+static struct chunk *
+chunk_get(struct chunk_pool *pool, size_t cap, enum chunk_kind kind)
+{
+    struct chunk_shelf *shelf = &pool->shelves[kind];
+    struct chunk *chunk = shelf->first;
+
+    if (chunk == NULL)
+        return chunk_start(chunk_make(pool, cap, kind));
+    shelf->first = chunk->next_free;
+    shelf->count--;
+    shelf->least = MIN(shelf->least, shelf->count);
+    return chunk_start(chunk);
+}
+
 struct chunk *
 chunk_new(struct chunk_pool *pool)
 {
-    struct chunk *chunk = pool->free_list;
-
-    if (chunk == NULL)
-        return chunk_start(chunk_make(pool, CHUNK_CAP, true));
-    pool->free_list = chunk->next_free;
-    pool->free_count--;
-    return chunk_start(chunk);
+    return chunk_get(pool, CHUNK_CAP, CHUNK_STANDARD);
 }
 
 struct chunk *
@@ -74,29 +97,32 @@ chunk_new_sized(struct chunk_pool *pool, size_t cap)
 {
     if (cap <= CHUNK_CAP)
         return chunk_new(pool);
-    return chunk_start(chunk_make(pool, cap, false));
+    if (cap > CHUNK_LARGE_CAP / 4 * 3 && cap <= CHUNK_LARGE_CAP)
+        return chunk_get(pool, CHUNK_LARGE_CAP, CHUNK_BIG);
+    return chunk_start(chunk_make(pool, cap, CHUNK_ODD));
 }
 
 struct chunk *
 chunk_new_exact(struct chunk_pool *pool, size_t cap)
 {
-    return chunk_start(chunk_make(pool, cap, false));
+    return chunk_start(chunk_make(pool, cap, CHUNK_ODD));
 }
 
 void
 chunk_free(struct chunk *chunk)
 {
     struct chunk_pool *pool = chunk->pool;
+    struct chunk_shelf *shelf = &pool->shelves[chunk->kind];
 
     ASSERT(chunk->refs == 0);
     pool->live_bytes -= chunk_cost(chunk);
-    if (!chunk->standard || pool->free_count >= CHUNK_KEEP) {
+    if (shelf->count >= shelf_max[chunk->kind]) {
         mem_free(chunk);
         return;
     }
-    chunk->next_free = pool->free_list;
-    pool->free_list = chunk;
-    pool->free_count++;
+    chunk->next_free = shelf->first;
+    shelf->first = chunk;
+    shelf->count++;
 }
 
 /*
@@ -107,7 +133,8 @@ static struct chunk *
 shared_chunk(struct chunk_pool *pool, struct chunk **shared, uint32_t room)
 {
     if (*shared != NULL) {
-        if ((*shared)->refs == 1 && (*shared)->standard)
+        if ((*shared)->refs == 1 &&
+            (*shared)->kind == CHUNK_STANDARD)
             (*shared)->fill = 0;
         if (chunk_room(*shared) >= room)
             return *shared;
@@ -127,7 +154,7 @@ chunk_pool_input(struct chunk_pool *pool, uint32_t room)
 void
 chunk_pool_settle(struct chunk_pool *pool)
 {
-    if (pool->output != NULL && !pool->output->standard)
+    if (pool->output != NULL && pool->output->kind != CHUNK_STANDARD)
         chunk_unref(&pool->output);
 }
 

@@ -11,8 +11,9 @@
  * requests may stand in one chunk, one behind the other.
  *
  * A chunk and its pool belong to one thread; counts are plain.  The pool keeps
- * a bounded number of free standard chunks (CHUNK_KEEP) and hands the rest
- * back to the allocator at once.  Larger chunks are never kept.
+ * a bounded number of free chunks of two sizes (CHUNK_KEEP standard ones, and
+ * CHUNK_KEEP_LARGE for streams of large values, whose pages would else come
+ * and go with each read) and hands the rest back to the allocator at once.
  */
 #ifndef BASE_CHUNK_H
 #define BASE_CHUNK_H
@@ -22,24 +23,42 @@
 
 #define CHUNK_SIZE 16384 /* of a standard chunk, head included */
 #define CHUNK_KEEP 32    /* free standard chunks a pool keeps */
+#define CHUNK_LARGE 131072 /* of a large chunk, head included */
+#define CHUNK_KEEP_LARGE 64 /* free large chunks a pool keeps */
 
 struct chunk_pool;
+
+/* Where a chunk goes when nobody holds it any more. */
+enum chunk_kind {
+    CHUNK_ODD,      /* of its own size: back to the allocator */
+    CHUNK_STANDARD, /* of CHUNK_SIZE: kept */
+    CHUNK_BIG       /* of CHUNK_LARGE: kept */
+};
+
+#define CHUNK_KINDS 3
 
 struct chunk {
     uint32_t refs;
     uint32_t cap;
     uint32_t fill;
-    uint32_t standard; /* 1: of CHUNK_SIZE, goes back to the pool's list */
+    enum chunk_kind kind;
     struct chunk_pool *pool;
     struct chunk *next_free;
     char data[];
 };
 
 #define CHUNK_CAP (CHUNK_SIZE - (uint32_t)sizeof(struct chunk))
+#define CHUNK_LARGE_CAP (CHUNK_LARGE - (uint32_t)sizeof(struct chunk))
+
+/* Free chunks of one kind. */
+struct chunk_shelf {
+    struct chunk *first;
+    uint32_t count;
+    uint32_t least; /* count, at its lowest since the last trim */
+};
 
 struct chunk_pool {
-    struct chunk *free_list;
-    uint32_t free_count;
+    struct chunk_shelf shelves[CHUNK_KINDS];
     struct chunk *input;  /* shared by readers: see chunk_pool_input() */
     struct chunk *output; /* small replies are written here */
     uint64_t live_bytes;  /* of all chunks with a holder, in whole chunks */
@@ -48,13 +67,15 @@ struct chunk_pool {
 void chunk_pool_init(struct chunk_pool *pool);
 /* Every chunk must have been given back. */
 void chunk_pool_fini(struct chunk_pool *pool);
-/* Free what is kept but not used: called when a worker becomes idle. */
+/* Free what was kept but not needed since this was last called: now and then,
+ * so that a burst leaves nothing and steady work keeps its memory. */
 void chunk_pool_trim(struct chunk_pool *pool);
 
 /* A standard chunk, one ref. */
 struct chunk *chunk_new(struct chunk_pool *pool) MUST_CHECK;
-/* One of at least `cap` bytes, one ref; standard when that is enough.  The
- * size is bounded by the caller's setting and must stay below 4 GiB. */
+/* One of at least `cap` bytes, one ref; standard when that is enough, large when
+ * most of that is needed.  The size is bounded by the caller's setting and must
+ * stay below 4 GiB. */
 struct chunk *chunk_new_sized(struct chunk_pool *pool, size_t cap) MUST_CHECK;
 /* The same, exactly `cap` bytes: for small things kept for long. */
 struct chunk *chunk_new_exact(struct chunk_pool *pool, size_t cap) MUST_CHECK;

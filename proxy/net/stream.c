@@ -17,7 +17,6 @@
 #include "net/net_priv.h"
 
 #define INPUT_ROOM_MIN 4096  /* least room worth a read in a shared chunk */
-#define EXPECT_SLACK 512     /* room behind a message of the usual size */
 #define GATHER_MAX ((size_t)UINT32_MAX - 65536) /* a chunk's offsets: 32 bits */
 #define IOV_COUNT 64
 #define COALESCE 1024        /* extents below this are copied together */
@@ -127,9 +126,9 @@ prepare_input(struct stream *stream)
     size_t missing = stream->want > left ? stream->want - left : 1;
     size_t likely_size = stream->expect > left ? stream->expect - left : 0;
 
-    if (left > 0 && can_extend(stream, missing))
+    if ((left > 0 || stream->keeps_input) && can_extend(stream, missing))
         return;
-    size_t room = MAX(missing, likely_size + EXPECT_SLACK);
+    size_t room = MAX(missing, likely_size + STREAM_SLACK);
     if (left + room <= CHUNK_CAP - INPUT_ROOM_MIN && left < STREAM_SMALL &&
         !stream->reads_large) {
         struct chunk *shared =
@@ -146,6 +145,24 @@ prepare_input(struct stream *stream)
     move_input(stream, chunk_new_sized(pool, size));
 }
 
+/* All has been taken: let go of the chunk, unless more will follow into it. */
+static void
+settle_empty(struct stream *stream)
+{
+    struct stream_input *in = &stream->in;
+
+    if (in->chunk->refs == 1)
+        in->chunk->fill = in->end = 0;
+    if (stream->keeps_input && in->chunk->kind == CHUNK_BIG &&
+        in->chunk->fill == in->end && chunk_room(in->chunk) >= CHUNK_LARGE / 4) {
+        in->pos = in->end;
+    } else {
+        chunk_unref(&in->chunk);
+        in->pos = in->end = 0;
+    }
+    stream->want = 0;
+}
+
 /* A small left-over moves to a chunk of its size; nothing left, no chunk. */
 void
 stream_settle_input(struct stream *stream)
@@ -156,9 +173,7 @@ stream_settle_input(struct stream *stream)
     if (in->chunk == NULL)
         return;
     if (left == 0) {
-        chunk_unref(&in->chunk);
-        in->pos = in->end = 0;
-        stream->want = 0;
+        settle_empty(stream);
     } else if (left < STREAM_SMALL && in->chunk->cap > STREAM_SMALL &&
                stream->want <= CHUNK_CAP) {
         move_input(stream, chunk_new_exact(&stream->loop->chunks, left));

@@ -35,9 +35,8 @@
 #include "net/loop.h"
 
 #define STREAM_SMALL 1024        /* left-overs below this move out */
-/* read_large, unless the owner sets less: together with the chunk's head a size
- * that the allocator has. */
-#define STREAM_READ_LARGE (131072 - (uint32_t)sizeof(struct chunk))
+#define STREAM_READ_LARGE CHUNK_LARGE_CAP /* unless the owner sets less */
+#define STREAM_SLACK 512 /* room behind a message of the usual size */
 
 struct stream;
 
@@ -79,6 +78,7 @@ struct stream {
     bool ended;      /* on_end has been called: no more input */
     bool broken;     /* no more output either */
     bool reads_large; /* the last read filled its buffer */
+    bool keeps_input; /* the owner says: much more will come at once */
 };
 
 /* How sockets of a pool are to behave. */
@@ -135,7 +135,8 @@ stream_note_message(struct stream *stream, size_t size)
         return;
     stream->expect -= stream->expect / 4;
     if (size > stream->expect)
-        stream->expect = (uint32_t)MIN(size, (size_t)STREAM_READ_LARGE);
+        stream->expect =
+            (uint32_t)MIN(size, (size_t)STREAM_READ_LARGE - STREAM_SLACK);
     else if (stream->expect < STREAM_SMALL)
         stream->expect = 0;
 }

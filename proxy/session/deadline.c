@@ -140,7 +140,7 @@ compact_body(struct request *request)
     struct extent *body = &request->call.body;
 
     request->is_compact = true;
-    if (body->chunk == NULL || !body->chunk->standard)
+    if (body->chunk == NULL || body->chunk->kind == CHUNK_ODD)
         return;
     struct chunk *own =
         chunk_new_exact(loop_chunks(request->pool->env->loop), body->len);

@@ -21,6 +21,7 @@ upload_end(struct session *session)
     session->upload = NULL;
     session->pool->upload_count--;
     session->stream.read_large = SESSION_READ;
+    session->stream.keeps_input = false;
     session_drop_scan(session);
     stream_set_reading(&session->stream, session->state == SESSION_OPEN);
     session_resume_later(session);
@@ -34,6 +35,7 @@ upload_begin(struct session *session, struct request *request)
     session->upload = MEM_NEW(struct upload);
     session->upload->request = request;
     session->stream.read_large = STREAM_READ_LARGE;
+    session->stream.keeps_input = true;
     session->pool->upload_count++;
 }
 

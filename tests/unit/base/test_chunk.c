@@ -19,7 +19,7 @@ tear_down(void)
 {
     chunk_pool_fini(&pool);
     ck_assert_uint_eq(pool.live_bytes, 0);
-    ck_assert_ptr_null(pool.free_list);
+    ck_assert_ptr_null(pool.shelves[CHUNK_STANDARD].first);
 }
 
 START_TEST(chunk_lives_until_its_last_holder_lets_go)
@@ -62,7 +62,7 @@ START_TEST(chunk_sized_is_standard_when_that_is_enough)
     chunk_unref(&full);
     chunk_unref(&large);
     chunk_unref(&exact);
-    ck_assert_uint_eq(pool.free_count, 2);
+    ck_assert_uint_eq(pool.shelves[CHUNK_STANDARD].count, 2);
 }
 END_TEST
 
@@ -77,7 +77,7 @@ START_TEST(pool_reuses_a_free_chunk_clean)
     ck_assert_ptr_eq(chunk, before);
     ck_assert_uint_eq(chunk->fill, 0);
     ck_assert_uint_eq(chunk->refs, 1);
-    ck_assert_uint_eq(pool.free_count, 0);
+    ck_assert_uint_eq(pool.shelves[CHUNK_STANDARD].count, 0);
     chunk_unref(&chunk);
 }
 END_TEST
@@ -91,10 +91,44 @@ START_TEST(pool_keeps_a_bounded_number_of_free_chunks)
     ck_assert_uint_eq(pool.live_bytes, ARRAY_LEN(chunks) * CHUNK_SIZE);
     for (size_t i = 0; i < ARRAY_LEN(chunks); i++)
         chunk_unref(&chunks[i]);
-    ck_assert_uint_eq(pool.free_count, CHUNK_KEEP);
+    ck_assert_uint_eq(pool.shelves[CHUNK_STANDARD].count, CHUNK_KEEP);
     ck_assert_uint_eq(pool.live_bytes, 0);
+}
+END_TEST
+
+START_TEST(pool_keeps_large_chunks_too_but_none_of_an_odd_size)
+{
+    struct chunk *large = chunk_new_sized(&pool, CHUNK_LARGE / 8 * 7);
+    struct chunk *odd = chunk_new_sized(&pool, CHUNK_LARGE);
+
+    ck_assert_uint_eq(large->cap, CHUNK_LARGE_CAP);
+    ck_assert_uint_ge(odd->cap, CHUNK_LARGE);
+    chunk_unref(&large);
+    chunk_unref(&odd);
+    ck_assert_uint_eq(pool.shelves[CHUNK_BIG].count, 1);
+    ck_assert_uint_eq(pool.shelves[CHUNK_ODD].count, 0);
+    large = chunk_new_sized(&pool, CHUNK_LARGE_CAP);
+    ck_assert_uint_eq(pool.shelves[CHUNK_BIG].count, 0);
+    chunk_unref(&large);
+}
+END_TEST
+
+START_TEST(pool_trim_frees_what_was_not_needed_since_the_last)
+{
+    struct chunk *chunks[4];
+
+    for (size_t i = 0; i < ARRAY_LEN(chunks); i++)
+        chunks[i] = chunk_new(&pool);
+    for (size_t i = 0; i < ARRAY_LEN(chunks); i++)
+        chunk_unref(&chunks[i]);
+    chunk_pool_trim(&pool); /* all four were in use */
+    ck_assert_uint_eq(pool.shelves[CHUNK_STANDARD].count, 4);
+    chunks[0] = chunk_new(&pool);
+    chunk_unref(&chunks[0]);
     chunk_pool_trim(&pool);
-    ck_assert_uint_eq(pool.free_count, 0);
+    ck_assert_uint_eq(pool.shelves[CHUNK_STANDARD].count, 1);
+    chunk_pool_trim(&pool);
+    ck_assert_uint_eq(pool.shelves[CHUNK_STANDARD].count, 0);
 }
 END_TEST
 
@@ -172,8 +206,9 @@ START_TEST(pool_trim_lets_go_of_shared_chunks_that_nobody_holds)
     ck_assert_mem_eq(held->data + off, "abc", 3);
     chunk_unref(&held);
     chunk_pool_trim(&pool);
+    chunk_pool_trim(&pool);
     ck_assert_uint_eq(pool.live_bytes, 0);
-    ck_assert_ptr_null(pool.free_list);
+    ck_assert_ptr_null(pool.shelves[CHUNK_STANDARD].first);
 }
 END_TEST
 
@@ -188,6 +223,9 @@ main(void)
     tcase_add_test(tests, chunk_sized_is_standard_when_that_is_enough);
     tcase_add_test(tests, pool_reuses_a_free_chunk_clean);
     tcase_add_test(tests, pool_keeps_a_bounded_number_of_free_chunks);
+    tcase_add_test(tests, pool_keeps_large_chunks_too_but_none_of_an_odd_size);
+    tcase_add_test(tests,
+                   pool_trim_frees_what_was_not_needed_since_the_last);
     tcase_add_test(tests, pool_input_is_shared_until_it_is_too_full);
     tcase_add_test(tests, pool_input_is_rewound_when_nobody_holds_it);
     tcase_add_test(tests, pool_write_puts_small_things_behind_one_another);
