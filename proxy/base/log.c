@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +13,9 @@
 
 enum log_level log_level_now = LOG_LEVEL_INFO;
 static int log_fd = STDERR_FILENO;
+static bool is_torn;       /* the last line has no end */
+static uint64_t lost;      /* lines that could not be written ... */
+static uint64_t lost_told; /* ... and how many of them the log tells of */
 
 static const char *const level_names[LOG_LEVEL_COUNT] = {
     [LOG_LEVEL_ERROR] = "error",
@@ -90,26 +92,107 @@ write_head(char *line, size_t size, enum log_level level, const char *msg)
                     level_names[level], msg);
 }
 
-void
-log_write(enum log_level level, const char *msg, const char *fmt, ...)
+/* --- lines that did not get out --------------------------------------------- */
+
+/* Written in one piece, or part of a line stands there without its end. */
+static void
+note_lost(ssize_t written)
 {
-    char line[LOG_LINE_MAX];
-    size_t room = sizeof(line) - 1; /* the newline always fits */
+    __atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED);
+    if (written > 0)
+        __atomic_store_n(&is_torn, true, __ATOMIC_RELAXED);
+}
+
+static bool
+write_line(const char *line, size_t len)
+{
+    int fd = __atomic_load_n(&log_fd, __ATOMIC_RELAXED);
+    ssize_t written = write(fd, line, len);
+
+    if (written == (ssize_t)len)
+        return true;
+    /* A full disk must not stop the proxy; the line is lost. */
+    note_lost(written);
+    return false;
+}
+
+uint64_t
+log_lost(void)
+{
+    return __atomic_load_n(&lost, __ATOMIC_RELAXED);
+}
+
+/* --- writing ---------------------------------------------------------------- */
+
+/* False: the line is lost. */
+static bool put_line(enum log_level level, const char *msg, const char *fmt,
+                     va_list args) PRINTF_LIKE(3, 0);
+
+static bool
+put_line(enum log_level level, const char *msg, const char *fmt, va_list args)
+{
+    char buffer[LOG_LINE_MAX + 1];
+    char *line = buffer + 1;        /* behind the end of a line that was torn */
+    size_t room = LOG_LINE_MAX - 1; /* the newline always fits */
     size_t len = MIN((size_t)write_head(line, room, level, msg), room - 2);
 
     if (fmt != NULL && fmt[0] != '\0') {
-        va_list args;
         line[len++] = ' ';
-        va_start(args, fmt);
         int more = vsnprintf(line + len, room - len, fmt, args);
-        va_end(args);
         len += MIN((size_t)more, room - len - 1);
     }
     line[len++] = '\n';
-    /* A full disk must not stop the proxy; the line is lost. */
-    int fd = __atomic_load_n(&log_fd, __ATOMIC_RELAXED);
-    ssize_t written = write(fd, line, len);
-    (void)written;
+    if (unlikely(__atomic_exchange_n(&is_torn, false, __ATOMIC_RELAXED))) {
+        *--line = '\n';
+        len++;
+    }
+    return write_line(line, len);
+}
+
+static bool put(enum log_level level, const char *msg, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+
+static bool
+put(enum log_level level, const char *msg, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    bool is_written = put_line(level, msg, fmt, args);
+    va_end(args);
+    return is_written;
+}
+
+/* There is room again: say how many lines are missing. */
+static void
+tell_lost(void)
+{
+    uint64_t now = log_lost();
+    uint64_t told = __atomic_exchange_n(&lost_told, now, __ATOMIC_RELAXED);
+
+    if (now <= told ||
+        put(LOG_LEVEL_WARN, "log lines were lost", "count=%llu",
+            (unsigned long long)(now - told)))
+        return;
+    __atomic_sub_fetch(&lost_told, now - told, __ATOMIC_RELAXED);
+}
+
+void
+log_vwrite(enum log_level level, const char *msg, const char *fmt, va_list args)
+{
+    if (put_line(level, msg, fmt, args) &&
+        unlikely(log_lost() != __atomic_load_n(&lost_told, __ATOMIC_RELAXED)))
+        tell_lost();
+}
+
+void
+log_write(enum log_level level, const char *msg, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    log_vwrite(level, msg, fmt, args);
+    va_end(args);
 }
 
 const char *

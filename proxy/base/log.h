@@ -5,12 +5,14 @@
  *
  * log_info("msg", "key=%s other=%d", ...): the second argument is printf for
  * the fields that follow msg; text from peers goes through log_quote() first.
- * One write(2) a line, so threads never mix lines.  The only mutable global of
- * the building lives here.
+ * One write(2) a line, so threads never mix lines.  A line that cannot be
+ * written (a full disk) is lost and counted; the next that can be is followed
+ * by their number.  The mutable globals of the building live here.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 #include "base/base.h"
@@ -35,6 +37,11 @@ int log_level_parse(const char *name) MUST_CHECK;
 
 void log_write(enum log_level level, const char *msg, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
+void log_vwrite(enum log_level level, const char *msg, const char *fmt,
+                va_list args) PRINTF_LIKE(3, 0);
+
+/* Lines that could not be written, ever. */
+uint64_t log_lost(void);
 
 /* Quote and escape untrusted bytes into out (always terminated, cut to fit). */
 const char *log_quote(char *out, size_t size, struct view text);

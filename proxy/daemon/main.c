@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/log_limit.h"
 #include "base/mem.h"
 #include "base/version.h"
 #include "daemon/control.h"
@@ -118,6 +118,7 @@ load_snapshot(const char *path)
         return NULL;
     }
     log_set_level(settings->log_level);
+    log_limit_set(settings->log_repeats);
     if (log_open(settings->log_file, &error) < 0) {
         fprintf(stderr, "pointsman: %s\n", error.text);
         buf_fini(&messages);

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "base/log.h"
+#include "base/log_limit.h"
 #include "base/mem.h"
 #include "daemon/control_priv.h"
 #include "daemon/descriptors.h"
@@ -146,6 +146,7 @@ try_reload(struct control *control, struct error *error)
         return -1;
     }
     log_set_level(snapshot->settings->log_level);
+    log_limit_set(snapshot->settings->log_repeats);
     control_publish(control, snapshot);
     replace_admin(control, admin);
     return 0;

@@ -6,11 +6,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/log_limit.h"
 #include "base/mem.h"
 #include "session/session.h"
 
 #define TRIM_MS 1000
+#define US_PER_S 1000000
 
 /* --- upward ------------------------------------------------------------------ */
 
@@ -31,8 +32,8 @@ ask_control(struct session_env *env, const struct question *question)
 
     /* When control is that busy, the request's deadline answers. */
     if (!mailbox_post(worker->control, &message))
-        log_warn("question dropped, control is busy", "worker=%u",
-                 worker->number);
+        log_warn_limited(NULL, NULL, "question dropped, control is busy",
+                         "worker=%u", worker->number);
 }
 
 static void
@@ -161,6 +162,7 @@ on_trim(struct timer *timer, void *arg)
 {
     struct worker *worker = arg;
 
+    log_limit_tick(loop_now_us(worker->loop) / US_PER_S);
     session_env_trim(&worker->env);
     chunk_pool_trim(loop_chunks(worker->loop));
     mem_trim();
@@ -185,6 +187,7 @@ worker_main(void *arg)
     loop_run(worker->loop);
     timer_stop(&worker->trim);
     session_env_fini(env);
+    log_limit_flush();
     return NULL;
 }
 

@@ -160,6 +160,7 @@ LOGGING = """
     pointsman:
       workers: 1
       log_file: $log
+      log_level: debug
     demo:
       listen: 127.0.0.1:$port
       redis: true
@@ -179,8 +180,8 @@ def start_logging(world, log):
 
 
 def make_log_lines(server, raw):
-    """Things happen of which the log tells."""
-    for _ in range(20):
+    """Things happen of which the log tells, in more than a page of it."""
+    for _ in range(40):
         server.client().client_kill_filter(_type="normal", skipme=True)
         eventually(lambda: raw.command("INCR", "n").startswith(b":"))
 
@@ -206,6 +207,11 @@ def tiny(world):
     subprocess.run(["umount", "-l", folder], check=True)
 
 
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
 def test_a_full_disk_loses_log_lines_and_nothing_else(world, tiny):
     path = os.path.join(tiny, "log")
     server, proxy, raw = start_logging(world, path)
@@ -222,6 +228,11 @@ def test_a_full_disk_loses_log_lines_and_nothing_else(world, tiny):
         server.kill()
         eventually(lambda: REFUSED.fullmatch(raw.command("INCR", "n")))
         eventually(lambda: os.path.getsize(path) > size)
+        # What is missing is told, and from then on nothing is.
+        told = eventually(lambda: re.findall(
+            r'^ts=\S+ level=warn msg="log lines were lost" count=(\d+)$',
+            read(path), re.MULTILINE))
+        assert len(told) == 1 and int(told[0]) > 0
         server.start()
         eventually(lambda: raw.command("INCR", "n").startswith(b":"))
     assert proxy.is_running()

@@ -4,6 +4,8 @@
 #include "unit.h"
 
 #include <regex.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -175,6 +177,42 @@ START_TEST(log_open_names_the_file_and_keeps_the_old_one)
 }
 END_TEST
 
+/* A file may not grow beyond this size from now on. */
+static void
+limit_file_size(rlim_t size)
+{
+    struct rlimit limit;
+
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = size;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+START_TEST(log_tells_how_many_lines_a_full_disk_has_cost)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    log_info("before", NULL);
+    uint64_t lost = log_lost();
+    limit_file_size(strlen(text_of(path)) + 10);
+    log_info("torn", NULL);
+    log_info("lost", NULL);
+    log_info("lost", NULL);
+    limit_file_size(RLIM_INFINITY);
+    log_info("after", NULL);
+    log_info("last", NULL);
+    ck_assert_uint_eq(log_lost() - lost, 3);
+    const char *text = text_of(path);
+    ck_assert_ptr_null(strstr(text, "lost\"\n"));
+    const char *after = strstr(text, "\nts=20");
+    ck_assert_ptr_nonnull(after);
+    ck_assert_ptr_nonnull(strstr(after, "msg=\"after\"\n"));
+    const char *told = strstr(text, "msg=\"log lines were lost\" count=3\n");
+    ck_assert_ptr_nonnull(told);
+    ck_assert_ptr_nonnull(strstr(told, "msg=\"last\""));
+    ck_assert_ptr_null(strstr(told + 8, "log lines were lost"));
+}
+END_TEST
+
 START_TEST(log_quote_escapes_what_could_forge_a_line)
 {
     ck_assert_str_eq(quoted(VIEW("plain text")), "\"plain text\"");
@@ -218,6 +256,7 @@ main(void)
     tcase_add_test(tests, log_open_again_follows_a_rotation);
     tcase_add_test(tests, log_open_goes_back_to_standard_error);
     tcase_add_test(tests, log_open_names_the_file_and_keeps_the_old_one);
+    tcase_add_test(tests, log_tells_how_many_lines_a_full_disk_has_cost);
     tcase_add_test(tests, log_quote_escapes_what_could_forge_a_line);
     tcase_add_test(tests, log_quote_never_writes_past_its_end);
     return unit_run("base", tests);
