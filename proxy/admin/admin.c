@@ -8,6 +8,7 @@
 #include "admin/http.h"
 #include "admin/json.h"
 #include "admin/silent.h"
+#include "base/log_limit.h"
 #include "base/mem.h"
 #include "net/listener.h"
 
@@ -38,6 +39,8 @@ on_accept(struct listener *listener, int fd, void *arg)
     (void)listener;
     if (admin_connections(admin) >= ADMIN_CONNECTIONS) {
         cell_inc(&admin->stats.refused);
+        log_warn_limited(NULL, NULL, "stats client refused", "connections=%u",
+                         admin_connections(admin));
         close(fd);
         return;
     }

@@ -8,6 +8,7 @@
 
 #include "admin/exposition.h"
 #include "admin/process.h"
+#include "base/log.h"
 #include "base/version.h"
 
 #define US_PER_S 1e6
@@ -94,8 +95,9 @@ render_pool_latency(struct metrics *m)
 static void
 render_pool_closed(struct metrics *m)
 {
-    exposition_family(&m->x, FAMILY_COUNTER, "pointsman_pool_closed", "",
-                      "client connections that ended, by reason");
+    exposition_family(
+        &m->x, FAMILY_COUNTER, "pointsman_pool_closed", "",
+        "client connections that ended or were refused, by reason");
     for (size_t p = 0; p < pool_count(m); p++) {
         for (unsigned r = 0; r < CLOSE_REASON_COUNT; r++) {
             uint64_t count = POOL_SUM(m->source, p, closed[r]);
@@ -174,11 +176,39 @@ render_server_latency(struct metrics *m)
 }
 
 static void
+render_server_closed_of(struct metrics *m, size_t p, size_t s)
+{
+    const struct pool_settings *pool = pool_at(m, p);
+
+    for (unsigned r = 0; r < CLOSE_REASON_COUNT; r++) {
+        uint64_t count = SERVER_SUM(m->source, p, s, closed[r]);
+        const struct label labels[] = {{"pool", pool->name},
+                                       {"server", pool->servers[s].name},
+                                       {"reason", close_reason_name(r)},
+                                       {NULL, NULL}};
+        if (count > 0)
+            exposition_number(&m->x, labels, count);
+    }
+}
+
+static void
+render_server_closed(struct metrics *m)
+{
+    exposition_family(&m->x, FAMILY_COUNTER, "pointsman_server_closed", "",
+                      "connections to the server that ended, by reason");
+    for (size_t p = 0; p < pool_count(m); p++) {
+        for (size_t s = 0; s < pool_at(m, p)->server_count; s++)
+            render_server_closed_of(m, p, s);
+    }
+}
+
+static void
 render_servers(struct metrics *m)
 {
     for (unsigned i = 0; i < server_stat_count; i++)
         render_server_stat(m, &server_stat_descs[i]);
     render_server_latency(m);
+    render_server_closed(m);
 }
 
 /* --- workers, control, the stats port ------------------------------------ */
@@ -266,6 +296,14 @@ render_state(struct metrics *m)
 }
 
 static void
+render_log(struct metrics *m)
+{
+    exposition_family(&m->x, FAMILY_COUNTER, "pointsman_log_lines_lost", "",
+                      "log lines that could not be written");
+    exposition_number(&m->x, NO_LABELS, log_lost());
+}
+
+static void
 render_memory(struct metrics *m, const struct process_facts *facts)
 {
     gauge(m, "process_resident_memory", "bytes", "memory in RAM",
@@ -309,6 +347,7 @@ metrics_render(const struct admin_source *source, const struct port_stats *port,
     render_build(&m);
     render_state(&m);
     render_process(&m);
+    render_log(&m);
     render_control(&m);
     render_workers(&m);
     render_pools(&m);

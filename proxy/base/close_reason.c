@@ -14,8 +14,10 @@ static const struct {
     const char *name;
     const char *text;
     bool is_error;
+    enum log_level level;
 } reasons[CLOSE_REASON_COUNT] = {
-#define CLOSE(name, is_error, text) {#name, text, is_error},
+#define CLOSE(name, is_error, level, text) \
+    {#name, text, is_error, LOG_LEVEL_##level},
 #include "base/close_reason.def"
 #undef CLOSE
 };
@@ -49,4 +51,10 @@ bool
 close_reason_is_error(enum close_reason reason)
 {
     return reasons[reason].is_error;
+}
+
+enum log_level
+close_reason_level(enum close_reason reason)
+{
+    return reasons[reason].level;
 }

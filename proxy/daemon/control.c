@@ -13,9 +13,12 @@
 #include <systemd/sd-daemon.h>
 #endif
 
-#include "base/log.h"
+#include "base/log_limit.h"
 #include "base/mem.h"
 #include "session/client_line.h"
+
+#define TICK_MS 1000
+#define US_PER_S 1000000
 
 /* --- questions --------------------------------------------------------------- */
 
@@ -32,8 +35,8 @@ answer(struct control *control, const struct gather *gather)
     };
 
     if (!mailbox_post(&control->workers[gather->worker]->mailbox, &message))
-        log_warn("answer dropped, worker is busy", "worker=%u",
-                 gather->worker);
+        log_warn_limited(NULL, NULL, "answer dropped, worker is busy",
+                         "worker=%u", gather->worker);
 }
 
 static void
@@ -65,7 +68,8 @@ on_gather_deadline(struct timer *timer, void *arg)
     struct gather *gather = arg;
 
     (void)timer;
-    log_warn("workers left out of an answer", "count=%u", gather->left);
+    log_warn_limited(NULL, NULL, "workers left out of an answer", "count=%u",
+                     gather->left);
     gather_finish(gather->owner, gather);
 }
 
@@ -178,6 +182,15 @@ on_shutdown_timeout(struct timer *timer, void *arg)
     log_warn("closing connections that still wait for answers",
              "busy_workers=%u", control->worker_count - control->drained);
     control_stop(control);
+}
+
+static void
+on_tick(struct timer *timer, void *arg)
+{
+    const struct control *control = arg;
+
+    log_limit_tick(loop_now_us(control->loop) / US_PER_S);
+    timer_start(timer, TICK_MS);
 }
 
 static void
@@ -352,14 +365,15 @@ control_new(const char *path, struct snapshot *snapshot, struct error *error)
     control->path = path;
     control->loop = loop_new();
     TAILQ_INIT(&control->gathers);
-    timer_init(&control->shutdown, control->loop, on_shutdown_timeout,
-               control);
+    timer_init(&control->tick, control->loop, on_tick, control);
+    timer_init(&control->shutdown, control->loop, on_shutdown_timeout, control);
     mailbox_init(&control->mailbox, control->loop, on_message, control);
     make_workers(control, workers);
     fill_source(control);
     control->ledger = ledger_new(workers);
-    control->door = door_new(control->loop, control->ledger, control->workers,
-                             workers);
+    control->door =
+        door_new(control->loop, control->ledger, control->workers, workers,
+                 &control->source.control_stats.accept_rests);
     if (door_prepare(control->door, snapshot->settings, error) == 0) {
         control_publish(control, snapshot_ref(snapshot));
         if (open_stats(control, error) == 0)
@@ -391,6 +405,7 @@ control_run(struct control *control)
 #ifdef HAVE_SYSTEMD
     sd_notify(0, "READY=1");
 #endif
+    timer_start(&control->tick, TICK_MS);
     loop_run(control->loop);
 #ifdef HAVE_SYSTEMD
     sd_notify(0, "STOPPING=1");
@@ -398,6 +413,7 @@ control_run(struct control *control)
     stop_workers(control);
     for (size_t i = 0; i < ARRAY_LEN(control->signals); i++)
         signal_watch_stop(&control->signals[i]);
+    log_limit_flush();
     log_info("stopped", "pid=%ld", (long)getpid());
 }
 
@@ -424,6 +440,7 @@ control_free(struct control **controlp)
     while ((gather = TAILQ_FIRST(&control->gathers)) != NULL)
         gather_end(control, gather);
     timer_stop(&control->shutdown);
+    timer_stop(&control->tick);
     for (unsigned i = 0; i < control->worker_count; i++)
         worker_free(&control->workers[i]);
     mem_free(control->workers);

@@ -39,6 +39,7 @@ struct control {
     struct gather_list gathers;
     uint64_t next_gather_id;
     struct timer shutdown;
+    struct timer tick; /* once a second */
     struct signal_watch signals[4];
 };
 

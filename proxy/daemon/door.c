@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/log_limit.h"
 #include "base/mem.h"
 #include "net/listener.h"
 
@@ -38,6 +38,7 @@ struct door {
     struct snapshot *snapshot; /* NULL before the first change */
     struct worker **workers;   /* borrowed */
     unsigned worker_count;
+    struct cell *rests; /* times that accepting has rested; borrowed */
     struct entrance_list entrances; /* in the order written */
     uint64_t next_client_id;
 };
@@ -67,8 +68,9 @@ sessions_of_pool(const struct door *door, const struct account *account)
     return sum;
 }
 
-static bool
-has_place(const struct door *door, const struct entrance *entrance)
+/* Why the next client cannot be taken, CLOSE_NONE when it can. */
+static enum close_reason
+find_obstacle(const struct door *door, const struct entrance *entrance)
 {
     const struct settings *settings = door->snapshot->settings;
     const struct pool_settings *pool =
@@ -78,8 +80,11 @@ has_place(const struct door *door, const struct entrance *entrance)
 
     for (unsigned i = 0; i < door->worker_count; i++)
         total += sessions_of_worker(door, i);
-    return total < settings->maxclients &&
-        (limit == 0 || sessions_of_pool(door, entrance->account) < limit);
+    if (total >= settings->maxclients)
+        return CLOSE_REFUSED_MAXCLIENTS;
+    if (limit > 0 && sessions_of_pool(door, entrance->account) >= limit)
+        return CLOSE_REFUSED_POOL_CLIENTS;
+    return CLOSE_NONE;
 }
 
 static unsigned
@@ -101,16 +106,19 @@ least_loaded(const struct door *door)
 /* --- accepting ------------------------------------------------------------------- */
 
 static void
-refuse(const struct entrance *entrance, int fd)
+refuse(const struct entrance *entrance, int fd, enum close_reason why)
 {
+    /* These cells of the first worker's block are written here alone. */
+    struct session_stats *stats = entrance->account->blocks[0];
     ssize_t sent = send(fd, TOO_MANY, sizeof(TOO_MANY) - 1, MSG_NOSIGNAL);
 
     (void)sent; /* a fresh socket has room; if not, closing says it too */
     close(fd);
-    /* This cell of the first worker's block is written here alone. */
-    cell_inc(&entrance->account->blocks[0]->clients_refused);
-    log_warn("client refused", "pool=%s reason=%s", entrance->pool,
-             close_reason_name(CLOSE_CLIENT_REFUSED));
+    cell_inc(&stats->clients_refused);
+    cell_inc(&stats->closed[why]);
+    log_limited_at(close_reason_level(why), entrance->pool,
+                   close_reason_name(why), "client refused",
+                   "pool=%s reason=%s", entrance->pool, close_reason_name(why));
 }
 
 static void
@@ -118,10 +126,11 @@ on_accept(struct listener *listener, int fd, void *arg)
 {
     struct entrance *entrance = arg;
     struct door *door = entrance->door;
+    enum close_reason obstacle = find_obstacle(door, entrance);
 
     (void)listener;
-    if (!has_place(door, entrance)) {
-        refuse(entrance, fd);
+    if (obstacle != CLOSE_NONE) {
+        refuse(entrance, fd, obstacle);
         return;
     }
     unsigned worker = least_loaded(door);
@@ -132,7 +141,7 @@ on_accept(struct listener *listener, int fd, void *arg)
         .id = ++door->next_client_id,
     };
     if (!mailbox_post(&door->workers[worker]->mailbox, &message))
-        refuse(entrance, fd);
+        refuse(entrance, fd, CLOSE_REFUSED_BUSY);
     else
         entrance->account->handed[worker]++;
 }
@@ -167,6 +176,7 @@ entrance_listen(struct entrance *entrance, const struct pool_settings *pool,
         : address_resolve(&address, text->host, text->port, true, &why);
 
     listener_init(&entrance->listener, on_accept, entrance);
+    entrance->listener.rests = entrance->door->rests;
     if (failed == 0)
         failed =
             listener_open(&entrance->listener, entrance->door->loop, &address,
@@ -351,7 +361,7 @@ door_commit(struct door *door, struct snapshot *snapshot)
 
 struct door *
 door_new(struct loop *loop, struct ledger *ledger, struct worker **workers,
-         unsigned worker_count)
+         unsigned worker_count, struct cell *rests)
 {
     struct door *door = MEM_NEW(struct door);
 
@@ -359,6 +369,7 @@ door_new(struct loop *loop, struct ledger *ledger, struct worker **workers,
     door->ledger = ledger;
     door->workers = workers;
     door->worker_count = worker_count;
+    door->rests = rests;
     TAILQ_INIT(&door->entrances);
     return door;
 }

@@ -18,9 +18,11 @@
 
 struct door;
 
-/* Without listeners; the first change opens them. */
+/* Without listeners; the first change opens them.  `rests` counts how often
+ * accepting had to rest. */
 struct door *door_new(struct loop *loop, struct ledger *ledger,
-                      struct worker **workers, unsigned worker_count);
+                      struct worker **workers, unsigned worker_count,
+                      struct cell *rests);
 /* Nothing is accepted before the loop runs.  -1 and a sentence, with nothing
  * changed, when one cannot be opened. */
 int door_prepare(struct door *door, const struct settings *settings,

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/log_limit.h"
 #include "base/mem.h"
 
 #define ACCEPT_BATCH 64  /* a turn, so that nothing else starves */
@@ -32,9 +32,12 @@ static void
 rest(struct listener *listener, int err)
 {
     if (!listener->is_short)
-        log_error("cannot accept, resting", "addr=%s error=\"%s\" rest_ms=%d",
-                  listener->text, strerror(err), ACCEPT_REST_MS);
+        log_error_limited(NULL, listener->text, "cannot accept, resting",
+                          "addr=%s error=\"%s\" rest_ms=%d", listener->text,
+                          strerror(err), ACCEPT_REST_MS);
     listener->is_short = true;
+    if (listener->rests != NULL)
+        cell_inc(listener->rests);
     fd_watch_stop(&listener->watch);
     timer_start(&listener->rest, ACCEPT_REST_MS);
 }
@@ -55,7 +58,8 @@ static void
 note_all_in(struct listener *listener)
 {
     if (listener->is_short)
-        log_info("accepting again", "addr=%s", listener->text);
+        log_info_limited(NULL, listener->text, "accepting again", "addr=%s",
+                         listener->text);
     listener->is_short = false;
 }
 

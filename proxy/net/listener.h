@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+#include "base/counter.h"
 #include "base/error.h"
 #include "net/address.h"
 #include "net/loop.h"
@@ -22,8 +23,9 @@ struct listener {
     struct fd_watch watch;
     struct timer rest;
     int fd;
-    bool is_short;     /* there were no descriptors, and some may still wait */
-    char *unlink_path; /* of a UNIX socket that we made */
+    struct cell *rests; /* counts how often there were none; or NULL */
+    bool is_short;      /* there were no descriptors, and some may still wait */
+    char *unlink_path;  /* of a UNIX socket that we made */
     accept_fn on_accept;
     void *arg;
     char text[ADDRESS_TEXT_MAX]; /* where it really listens */

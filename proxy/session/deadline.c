@@ -8,6 +8,7 @@
  */
 #include "session/deadline.h"
 
+#include "session/note.h"
 #include "session/sentence.h"
 #include "session/session.h"
 #include "session/split_job.h"
@@ -89,6 +90,7 @@ request_expire(struct request *request)
         request->call.state == CALL_SENT && !request->call.body_open;
 
     request_stop_deadline(request);
+    request->was_late = true;
     cell_inc(&request->pool->stats->errors_timeout);
     if (request->begun) {
         session_close(&session, CLOSE_REPLY_CUT);
@@ -104,8 +106,8 @@ request_expire(struct request *request)
         return;
     }
     upload_on_lost(session);
+    note_late(request, request->shard, sent);
     if (sent) {
-        cell_inc(&request_server(request)->stats->server_timedout);
         chunk_unref(&request->call.body.chunk);
     } else if (server_withdraw(request_server(request), &request->call)) {
         struct request *call_ref = request;

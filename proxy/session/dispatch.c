@@ -11,6 +11,7 @@
 #include "resp/encode.h"
 #include "session/deadline.h"
 #include "session/local.h"
+#include "session/note.h"
 #include "session/request.h"
 #include "session/session.h"
 #include "session/split_job.h"
@@ -41,6 +42,7 @@ answer_error(struct session *session, const struct command *command,
 {
     cell_inc(count);
     cell_inc(&session->pool->stats->forward_error);
+    note_refusal(session, command, buf_view(out));
     if (!session->reply_off)
         request_answer_now(session, command, buf_view(out));
 }

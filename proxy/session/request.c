@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "resp/encode.h"
 #include "session/deadline.h"
+#include "session/note.h"
 #include "session/private_lane.h"
 #include "session/retry.h"
 #include "session/sentence.h"
@@ -232,6 +233,7 @@ request_fail(struct request *request, struct view text)
     request->reply_bytes = line.len;
     buf_fini(&line);
     cell_inc(&request->pool->stats->forward_error);
+    note_refusal(request->session, request->command, text);
     request_done(request);
 }
 
@@ -374,7 +376,7 @@ on_reply(struct call *call, const struct reply_piece *piece)
 
     if (unlikely(request->session == NULL || request->done)) {
         if (piece->last) {
-            cell_inc(&request_server(request)->stats->discarded_replies);
+            note_discard(request, request->shard);
             request_unref(&request);
         }
         return;
@@ -409,6 +411,7 @@ on_lost(struct call *call, enum close_reason why, bool sent)
         request_fail(request,
                      request_text_lost(request, request->shard, false));
     } else if (retry_may_resend(request, why, sent)) {
+        note_resend(request, why, sent);
         request->tries++;
         drop_reply(request); /* the next answer is a whole one */
         request->reply_bytes = 0;

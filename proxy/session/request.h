@@ -43,6 +43,7 @@ struct request {
     bool is_compact;         /* its bytes have moved out of a shared chunk */
     bool done;               /* `reply` is whole */
     bool begun;              /* part of the reply is in the output already */
+    bool was_late;           /* its time was up before its answer came */
     bool no_reply;           /* nothing is sent for it (CLIENT REPLY) */
     char reply_type;         /* first byte of the reply */
     uint64_t reply_bytes;

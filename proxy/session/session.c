@@ -3,12 +3,13 @@
  */
 #include "session/session.h"
 
-#include "base/log.h"
+#include "base/log_limit.h"
 #include "base/mem.h"
 #include "command/refuse.h"
 #include "resp/encode.h"
 #include "resp/inline.h"
 #include "session/local.h"
+#include "session/note.h"
 #include "session/private_lane.h"
 #include "session/upload.h"
 
@@ -139,6 +140,21 @@ session_free(struct grave *grave)
 }
 
 static void
+log_end(const struct session *session, enum close_reason why)
+{
+    const char *pool = session->pool->settings->name;
+    char addr[ADDRESS_TEXT_MAX];
+
+    if (!log_is_on(close_reason_level(why)))
+        return;
+    address_of_peer(session->stream.io.fd, addr);
+    log_limited(close_reason_level(why), pool, close_reason_name(why),
+                "client connection ended", "pool=%s id=%llu addr=%s reason=%s",
+                pool, (unsigned long long)session->id, addr,
+                close_reason_name(why));
+}
+
+static void
 count_close(struct session *session, enum close_reason why)
 {
     struct session_stats *stats = session->pool->stats;
@@ -152,9 +168,7 @@ count_close(struct session *session, enum close_reason why)
         cell_inc(&stats->client_err);
     if (session->is_heavy)
         cell_dec(&stats->heavy_clients);
-    log_debug("client connection ended", "pool=%s id=%llu reason=%s",
-              session->pool->settings->name, (unsigned long long)session->id,
-              close_reason_name(why));
+    log_end(session, why);
 }
 
 static void
@@ -364,13 +378,11 @@ answer_protocol_error(struct session *session, const char *text)
 
     cell_inc(&session->pool->stats->errors_protocol);
     if (text[0] == '\0') {
-        log_warn("cross-protocol request", "pool=%s id=%llu",
-                 session->pool->settings->name,
-                 (unsigned long long)session->id);
         session_drain(session, CLOSE_CLIENT_GUARD);
         return;
     }
     buf_printf(&line, "-ERR %s\r\n", text);
+    note_refusal(session, NULL, buf_view(&line));
     request_answer_now(session, NULL, buf_view(&line));
     buf_fini(&line);
     session_drain(session, CLOSE_CLIENT_PROTOCOL);

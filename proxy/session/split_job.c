@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "resp/encode.h"
+#include "session/note.h"
 #include "session/sentence.h"
 #include "session/session.h"
 
@@ -100,8 +101,10 @@ on_part_reply(struct call *call, const struct reply_piece *piece)
     struct session *session = request->session;
 
     if (session == NULL || part->done) {
-        if (piece->last)
+        if (piece->last) {
+            note_discard(request, part_shard(part));
             request_unref(&request);
+        }
         return;
     }
     bool alive =
@@ -238,6 +241,7 @@ split_job_expire(struct request *request)
         if (part->done)
             continue;
         bool sent = part_withdraw(part);
+        note_late(request, part_shard(part), sent);
         part_fail(part, request_text_late(request, part_shard(part), sent));
     }
     request_unref(&request);

@@ -7,6 +7,7 @@
 #include "command/keys.h"
 #include "resp/encode.h"
 #include "session/deadline.h"
+#include "session/note.h"
 #include "session/private_lane.h"
 #include "session/request.h"
 
@@ -57,6 +58,7 @@ answer_too_large(struct session *session)
                "bytes), command was not executed\r\n",
                (unsigned long long)
                    session->pool->settings->request_limit_bytes);
+    note_refusal(session, NULL, buf_view(&line));
     request_answer_now(session, NULL, buf_view(&line));
     buf_fini(&line);
 }

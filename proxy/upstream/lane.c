@@ -5,11 +5,13 @@
 
 #include <string.h>
 
-#include "base/log.h"
+#include "base/log_limit.h"
 #include "base/mem.h"
 #include "upstream/handshake.h"
 #include "upstream/pool.h"
 #include "upstream/server.h"
+
+#define KEY_MAX 160 /* server and reason, to tell log lines apart */
 
 static const bool legal_step[LANE_CLOSED + 1][LANE_CLOSED + 1] = {
     [LANE_CONNECTING] = {[LANE_HANDSHAKE] = true, [LANE_CLOSED] = true},
@@ -69,6 +71,28 @@ lane_free(struct grave *grave)
     mem_free(CONTAINER_OF(grave, struct lane, grave));
 }
 
+/* Nobody is surprised by the end of a connection that is not in use. */
+static void
+lane_log_end(const struct lane *lane, enum close_reason why)
+{
+    const struct server *server = lane->server;
+    bool is_unused = lane->state == LANE_READY && lane_is_idle(lane);
+    enum log_level level =
+        is_unused ? LOG_LEVEL_DEBUG : close_reason_level(why);
+    char addr[ADDRESS_TEXT_MAX], key[KEY_MAX];
+
+    if (!log_is_on(level))
+        return;
+    snprintf(key, sizeof(key), "%s/%s", server->name, close_reason_name(why));
+    log_limited(level, server->settings->name, key,
+                "connection to server ended",
+                "pool=%s server=%s addr=%s reason=%s detail=\"%s\" "
+                "unanswered=%u",
+                server->settings->name, server->name,
+                address_format(server->address, addr), close_reason_name(why),
+                lane->detail != NULL ? lane->detail : "", lane->sent_count);
+}
+
 void
 lane_close(struct lane **lanep, enum close_reason why)
 {
@@ -77,6 +101,8 @@ lane_close(struct lane **lanep, enum close_reason why)
     *lanep = NULL;
     if (lane == NULL || lane->state == LANE_CLOSED)
         return;
+    lane_log_end(lane, why);
+    cell_inc(&lane->server->stats->closed[why]);
     enum lane_state before = lane->state;
     lane_set_state(lane, LANE_CLOSED);
     timer_stop(&lane->timer);
@@ -93,17 +119,7 @@ lane_close(struct lane **lanep, enum close_reason why)
 static void
 lane_fail(struct lane *lane, enum close_reason why, const char *detail)
 {
-    char text[ADDRESS_TEXT_MAX];
-    bool had_calls = !lane_is_idle(lane);
-
-    if (close_reason_is_error(why) &&
-        (had_calls || lane->state != LANE_READY))
-        log_warn("connection to server ended",
-                 "pool=%s server=%s addr=%s reason=%s detail=\"%s\" "
-                 "unanswered=%u",
-                 lane->server->settings->name, lane->server->name,
-                 address_format(lane->server->address, text),
-                 close_reason_name(why), detail, lane->sent_count);
+    lane->detail = detail;
     lane_close(&lane, why);
 }
 
@@ -265,11 +281,13 @@ lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
     char quoted[160];
 
     if (piece->type == '-') {
-        log_error("server refused the handshake", "pool=%s server=%s reply=%s",
-                  lane->server->settings->name, lane->server->name,
-                  log_quote(quoted, sizeof(quoted),
-                            view_of(piece->chunk->data + piece->off,
-                                    piece->len)));
+        log_error_limited(lane->server->settings->name, lane->server->name,
+                          "server refused the handshake",
+                          "pool=%s server=%s reply=%s",
+                          lane->server->settings->name, lane->server->name,
+                          log_quote(quoted, sizeof(quoted),
+                                    view_of(piece->chunk->data + piece->off,
+                                            piece->len)));
         lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "see the line before");
         return;
     }
@@ -288,8 +306,12 @@ lane_deliver(struct lane *lane, const struct reply_piece *piece)
         lane_take_handshake(lane, piece);
         return;
     }
-    if (unlikely(piece->type == RESP_PUSH))
-        return; /* nobody here has asked to be told */
+    if (unlikely(piece->type == RESP_PUSH)) {
+        /* Nobody here has asked to be told. */
+        if (piece->last)
+            cell_inc(&lane->server->stats->discarded_pushes);
+        return;
+    }
     if (unlikely(call == NULL)) {
         lane_fail(lane, CLOSE_SERVER_UNASKED_REPLY, "");
         return;

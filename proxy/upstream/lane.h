@@ -69,6 +69,7 @@ struct lane {
     uint8_t handshake_left;  /* replies still due */
     bool was_ready;          /* once it was; for the time after its end */
     bool paused;
+    const char *detail;      /* of its end, for the log; or NULL */
     struct lane_lease *lease; /* private: who has it, NULL while idle */
     uint64_t used_us;        /* when a call was last submitted */
     struct timer timer;      /* connect_timeout */

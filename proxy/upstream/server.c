@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/log.h"
+#include "base/log_limit.h"
 #include "base/mem.h"
 #include "upstream/pool.h"
 
@@ -445,8 +445,9 @@ server_on_lane_ready(struct lane *lane)
     struct server *server = lane->server;
 
     if (server->failures > 0)
-        log_info("server is reachable again", "pool=%s server=%s",
-                 server->settings->name, server->name);
+        log_info_limited(server->settings->name, server->name,
+                         "server is reachable again", "pool=%s server=%s",
+                         server->settings->name, server->name);
     server->failures = 0;
     log_debug("connected to server", "pool=%s server=%s kind=%s resp=%u db=%u",
               server->settings->name, server->name,

@@ -7,6 +7,7 @@
 #ifndef UPSTREAM_SERVER_STATS_H
 #define UPSTREAM_SERVER_STATS_H
 
+#include "base/close_reason.h"
 #include "base/counter.h"
 #include "base/histogram.h"
 
@@ -15,6 +16,7 @@ struct server_stats {
 #include "upstream/server_stats.def"
 #undef STAT
     struct histogram latency; /* from the client's request to its reply */
+    struct cell closed[CLOSE_REASON_COUNT]; /* connections, by why */
 };
 
 extern const struct stat_desc server_stat_descs[];

@@ -361,6 +361,10 @@ class Proxy:
         """Resident memory."""
         return self._status_field("VmRSS") * 1024
 
+    def worker_threads(self):
+        """The ids of the workers' threads, in their order."""
+        return sorted(map(int, os.listdir(f"/proc/{self.pid}/task")))[1:]
+
     def thread_count(self):
         return self._status_field("Threads")
 

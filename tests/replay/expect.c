@@ -105,17 +105,33 @@ expect_server_stat(const struct world *world, struct view server,
                 server_stat_count, value);
 }
 
-void
-expect_ended(const struct world *world, struct view reason, uint64_t value)
+static void
+expect_reason(const struct world *world, const struct cell *cells,
+              struct view reason, uint64_t value)
 {
     for (int i = 0; i < CLOSE_REASON_COUNT; i++) {
         const char *name = close_reason_name((enum close_reason)i);
-        uint64_t ended = cell_get(&world->edition->pools[0].stats->closed[i]);
         if (!view_equal(view_str(name), reason))
             continue;
-        if (ended != value)
-            world_fail(world, "%s is %" PRIu64, name, ended);
+        if (cell_get(&cells[i]) != value)
+            world_fail(world, "%s is %" PRIu64, name, cell_get(&cells[i]));
         return;
     }
     world_fail(world, "no reason is called %.*s", (int)reason.len, reason.data);
+}
+
+void
+expect_ended(const struct world *world, struct view reason, uint64_t value)
+{
+    expect_reason(world, world->edition->pools[0].stats->closed, reason, value);
+}
+
+void
+expect_closed_for(const struct world *world, struct view server,
+                  struct view reason, uint64_t value)
+{
+    size_t number = world_get_server(world, server);
+
+    expect_reason(world, world->edition->pools[0].servers[number]->closed,
+                  reason, value);
 }

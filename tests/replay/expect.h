@@ -19,6 +19,9 @@ void expect_pool_stat(const struct world *world, struct view name,
                       uint64_t value);
 void expect_server_stat(const struct world *world, struct view server,
                         struct view name, uint64_t value);
+/* Connections to a server that ended for a reason. */
+void expect_closed_for(const struct world *world, struct view server,
+                       struct view reason, uint64_t value);
 void expect_ended(const struct world *world, struct view reason,
                   uint64_t value);
 

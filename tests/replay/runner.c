@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "steps.h"
 
@@ -23,6 +23,7 @@
 static void
 run_script(const struct talk *talk, size_t piece)
 {
+    log_set_level(LOG_LEVEL_DEBUG);
     struct world *world = world_new(talk, piece);
 
     steps_run(world);

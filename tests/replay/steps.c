@@ -8,6 +8,8 @@
 #include "steps.h"
 
 #include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "expect.h"
 #include "session/session.h"
@@ -418,6 +420,23 @@ step_expect_question(struct world *world, const struct args *args)
         world_fail(world, "something else was asked");
 }
 
+/* What a script logs goes to a file, which standard error is. */
+static void
+step_expect_logged(struct world *world, const struct args *args)
+{
+    struct stat status;
+    struct buf text = {0};
+
+    if (fstat(STDERR_FILENO, &status) < 0 || !S_ISREG(status.st_mode))
+        world_fail(world, "standard error is no file");
+    char *to = buf_reserve(&text, (size_t)status.st_size);
+    ssize_t len = pread(STDERR_FILENO, to, (size_t)status.st_size, 0);
+    if (len < 0 ||
+        memmem(to, (size_t)len, args->at[0].data, args->at[0].len) == NULL)
+        world_fail(world, "it is not in the log");
+    buf_fini(&text);
+}
+
 static void
 step_pool_stat(struct world *world, const struct args *args)
 {
@@ -429,6 +448,13 @@ step_server_stat(struct world *world, const struct args *args)
 {
     expect_server_stat(world, args->at[0], args->at[1],
                        number_of(world, args->at[2]));
+}
+
+static void
+step_closed(struct world *world, const struct args *args)
+{
+    expect_closed_for(world, args->at[0], args->at[1],
+                      number_of(world, args->at[2]));
 }
 
 static void
@@ -463,6 +489,7 @@ static const struct step steps[] = {
     {"go", step_go},
     {"drain", step_drain},
     {"answer question @", step_answer_question},
+    {"expect logged @", step_expect_logged},
     {"expect question $", step_expect_question},
     {"expect nothing from $", step_expect_nothing},
     {"expect all read from $", step_expect_all_read},
@@ -473,6 +500,7 @@ static const struct step steps[] = {
     {"expect $ connections $", step_expect_connections},
     {"stat pool $ $", step_pool_stat},
     {"stat ended $ $", step_ended},
+    {"stat $ closed $ $", step_closed},
     {"stat $ $ $", step_server_stat},
     {"$ > @", step_send},
     {"$ >> @", step_send_words},

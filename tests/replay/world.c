@@ -81,6 +81,7 @@ take(struct world *world, struct snapshot *snapshot)
     edition_free(&world->edition);
     world->edition = ledger_edition(world->ledger, snapshot, 0);
     session_env_take(&world->env, world->edition);
+    loop_turn_again(world->loop); /* a message of the turn brings it */
 }
 
 void
