@@ -102,6 +102,16 @@ refuse_crossslot(struct buf *out)
 }
 
 void
+refuse_keys(struct buf *out, const struct command *command, uint32_t count,
+            uint64_t max_keys)
+{
+    buf_printf(out,
+               "-ERR proxy: command '%s' has %u keys, more than max_keys "
+               "(%llu), command was not executed\r\n",
+               command->name, count, (unsigned long long)max_keys);
+}
+
+void
 refuse_sort_pattern(struct buf *out, const char *option)
 {
     buf_printf(out, "-ERR %s option of SORT denied in Cluster mode.\r\n",

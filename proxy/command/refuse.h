@@ -24,6 +24,9 @@ void refuse_wrong_arity(struct buf *out, const struct command *command);
 void refuse_command(struct buf *out, const struct command *command,
                     const struct command_args *args);
 void refuse_crossslot(struct buf *out);
+/* It has more than max_keys allows. */
+void refuse_keys(struct buf *out, const struct command *command,
+                 uint32_t count, uint64_t max_keys);
 /* `option` as command_pattern_option() gave it. */
 void refuse_sort_pattern(struct buf *out, const char *option);
 

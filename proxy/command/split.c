@@ -135,10 +135,11 @@ split_alloc(struct split *split, struct grouping *group)
     group->mask = entries - 1;
 }
 
-/* The keys of a request, 0 when its words do not come out even. */
-static uint32_t
-count_keys(const struct split_shape *shape, uint32_t argc)
+uint32_t
+split_count_keys(const struct command *command, uint32_t argc)
 {
+    const struct split_shape *shape = split_shape_of(command);
+
     if (argc <= 1 + shape->tail || (argc - 1 - shape->tail) % shape->stride)
         return 0;
     return (argc - 1 - shape->tail) / shape->stride;
@@ -152,7 +153,7 @@ split_make(struct split *split, const struct command *command,
     const struct split_shape *shape = split_shape_of(command);
 
     *split = (struct split){.command = command,
-                            .key_count = count_keys(shape, args->argc)};
+                            .key_count = split_count_keys(command, args->argc)};
     if (split->key_count == 0)
         return SPLIT_BAD_ARGS;
 

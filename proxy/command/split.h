@@ -36,6 +36,9 @@ enum split_result {
     SPLIT_NO_SHARD /* a key belongs nowhere; *bad_key is its argument number */
 };
 
+/* The keys of a request, 0 when its words do not come out even. */
+uint32_t split_count_keys(const struct command *command, uint32_t argc);
+
 /* `by_slot`: unit is the slot.  Fills split, which split_fini() frees. */
 enum split_result split_make(struct split *split, const struct command *command,
                              const struct command_args *args,

@@ -125,6 +125,21 @@ no_auth(struct session *session, const struct command *command)
     answer_error(session, command, out, &session->pool->stats->errors_noauth);
 }
 
+/* False after having answered. */
+static bool
+allow_keys(struct session *session, const struct command *command,
+           uint32_t count)
+{
+    uint64_t max_keys = session->pool->settings->max_keys;
+
+    if (likely(max_keys == 0 || count <= max_keys))
+        return true;
+    struct buf *out = scratch(session);
+    refuse_keys(out, command, count, max_keys);
+    answer_error(session, command, out, &session->pool->stats->errors_limit);
+    return false;
+}
+
 /* --- finding the row -------------------------------------------------------------- */
 
 const struct command *
@@ -226,7 +241,8 @@ route_by_keys(const struct incoming *in)
     key_list_init(&keys);
     if (command_keys(in->command, &in->args, &keys) == KEYS_MALFORMED)
         keys.count = 0; /* any shard says what is wrong */
-    forward_by_keys(in, &keys);
+    if (allow_keys(in->session, in->command, keys.count))
+        forward_by_keys(in, &keys);
     key_list_fini(&keys);
 }
 
@@ -284,6 +300,9 @@ split_over_shards(const struct incoming *in)
     struct split split;
     uint32_t bad_key = 0;
 
+    if (!allow_keys(session, in->command,
+                    split_count_keys(in->command, in->args.argc)))
+        return;
     switch (split_make(&split, in->command, &in->args,
                        session->generation->route, false,
                        &session->pool->pool->dice, &bad_key)) {

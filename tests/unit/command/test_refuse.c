@@ -196,6 +196,14 @@ START_TEST(keys_apart_are_a_crossslot)
 }
 END_TEST
 
+START_TEST(keys_over_the_limit_are_counted)
+{
+    refuse_keys(&out, command_find(VIEW("mget")), 12, 10);
+    expect_out("-ERR proxy: command 'mget' has 12 keys, more than max_keys "
+               "(10), command was not executed\r\n");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -211,5 +219,6 @@ main(void)
     tcase_add_test(tests, a_refused_command_is_named);
     tcase_add_test(tests, what_data_servers_say_is_said_alike);
     tcase_add_test(tests, keys_apart_are_a_crossslot);
+    tcase_add_test(tests, keys_over_the_limit_are_counted);
     return unit_run("command", tests);
 }
