@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/log.h"
+
 int
 error_set(struct error *error, const char *fmt, ...)
 {
@@ -28,6 +30,9 @@ assert_failed(const char *file, int line, const char *cond)
     fprintf(stderr, "pointsman: bug: %s:%d: assertion failed: %s\n", file, line,
             cond);
     fflush(stderr);
+    if (log_descriptor() != STDERR_FILENO)
+        log_error("assertion failed", "file=%s line=%d cond=\"%s\"", file,
+                  line, cond);
     backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
     abort();
 }

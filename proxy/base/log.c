@@ -60,6 +60,12 @@ log_open(const char *path, struct error *error)
     return log_switch(fd, path, error);
 }
 
+int
+log_descriptor(void)
+{
+    return __atomic_load_n(&log_fd, __ATOMIC_RELAXED);
+}
+
 void
 log_set_level(enum log_level level)
 {
@@ -106,8 +112,7 @@ note_lost(ssize_t written)
 static bool
 write_line(const char *line, size_t len)
 {
-    int fd = __atomic_load_n(&log_fd, __ATOMIC_RELAXED);
-    ssize_t written = write(fd, line, len);
+    ssize_t written = write(log_descriptor(), line, len);
 
     if (written == (ssize_t)len)
         return true;

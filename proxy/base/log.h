@@ -40,6 +40,8 @@ void log_write(enum log_level level, const char *msg, const char *fmt, ...)
 void log_vwrite(enum log_level level, const char *msg, const char *fmt,
                 va_list args) PRINTF_LIKE(3, 0);
 
+/* Where lines go at the moment: for those who have to write by themselves. */
+int log_descriptor(void);
 /* Lines that could not be written, ever. */
 uint64_t log_lost(void);
 

@@ -9,6 +9,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
 
 #ifdef HAVE_JEMALLOC
 #include <jemalloc/jemalloc.h>
@@ -23,6 +26,8 @@ static void
 out_of_memory(size_t size)
 {
     fprintf(stderr, "pointsman: out of memory (%zu bytes wanted)\n", size);
+    if (log_descriptor() != STDERR_FILENO)
+        log_error("out of memory", "wanted=%zu", size);
     abort();
 }
 

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/version.h"
 #include "daemon/control.h"
+#include "daemon/crash.h"
 #include "daemon/descriptors.h"
 #include "daemon/messages.h"
 #include "daemon/tools.h"
@@ -160,7 +161,7 @@ serve_snapshot(const char *path, struct snapshot *snapshot,
 }
 
 static int
-serve(const char *path)
+serve_file(const char *path)
 {
     struct snapshot *snapshot = load_snapshot(path);
 
@@ -173,6 +174,16 @@ serve(const char *path)
     char *pid_file = text == NULL ? NULL : mem_strdup(text);
     int status = serve_snapshot(path, snapshot, pid_file);
     mem_free(pid_file);
+    return status;
+}
+
+static int
+serve(const char *path)
+{
+    crash_install();
+    struct crash_stack *stack = crash_join("control", 0);
+    int status = serve_file(path);
+    crash_leave(&stack);
     return status;
 }
 

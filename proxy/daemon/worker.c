@@ -8,6 +8,7 @@
 
 #include "base/log_limit.h"
 #include "base/mem.h"
+#include "daemon/crash.h"
 #include "session/session.h"
 
 #define TRIM_MS 1000
@@ -176,6 +177,7 @@ worker_main(void *arg)
     struct session_env *env = &worker->env;
 
     mem_thread_init();
+    struct crash_stack *stack = crash_join("worker", worker->number);
     session_env_init(env, worker->loop, worker->number, worker->count);
     env->ask = ask_control;
     env->ask_arg = worker;
@@ -188,6 +190,7 @@ worker_main(void *arg)
     timer_stop(&worker->trim);
     session_env_fini(env);
     log_limit_flush();
+    crash_leave(&stack);
     return NULL;
 }
 

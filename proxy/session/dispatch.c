@@ -5,6 +5,7 @@
  *
  * The order of the checks is the servers'.
  */
+#include "base/doing.h"
 #include "base/log.h"
 #include "command/keys.h"
 #include "command/refuse.h"
@@ -446,6 +447,7 @@ accept_one(struct incoming *in)
     if (unlikely(in->command == NULL))
         return true;
     cell_inc(&stats->commands[in->command->id]);
+    doing_now.command = in->command->name;
     session->last_command = in->command;
     act(in);
     return true;

@@ -3,6 +3,7 @@
  */
 #include "session/session.h"
 
+#include "base/doing.h"
 #include "base/log_limit.h"
 #include "base/mem.h"
 #include "command/refuse.h"
@@ -544,6 +545,7 @@ on_input(struct stream *stream)
     struct session *session = CONTAINER_OF(stream, struct session, stream);
 
     session->used_us = loop_now_us(session->pool->env->loop);
+    doing_client(session->pool->settings->name, session->id);
     if (unlikely(session->upload != NULL))
         upload_on_input(session);
     else
@@ -595,6 +597,7 @@ void
 session_resume(struct session *session)
 {
     session->in_resume = false;
+    doing_client(session->pool->settings->name, session->id);
     if (session->state == SESSION_OPEN && session->upload == NULL)
         session_process(session);
     if (session->state != SESSION_CLOSED)

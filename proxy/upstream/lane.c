@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/doing.h"
 #include "base/log_limit.h"
 #include "base/mem.h"
 #include "upstream/handshake.h"
@@ -425,7 +426,10 @@ on_connected(struct stream *stream)
 static void
 on_input(struct stream *stream)
 {
-    lane_deliver_all(CONTAINER_OF(stream, struct lane, stream));
+    struct lane *lane = CONTAINER_OF(stream, struct lane, stream);
+
+    doing_server(lane->server->settings->name, lane->server->name);
+    lane_deliver_all(lane);
 }
 
 static void

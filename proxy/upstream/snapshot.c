@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/doing.h"
 #include "base/mem.h"
 
 static int
@@ -137,6 +138,7 @@ snapshot_unref(struct snapshot **snapshotp)
     struct snapshot *snapshot = *snapshotp;
 
     *snapshotp = NULL;
+    doing_nothing(); /* its strings may go */
     if (snapshot != NULL &&
         __atomic_sub_fetch(&snapshot->refs, 1, __ATOMIC_ACQ_REL) == 0)
         snapshot_free(snapshot, true);
