@@ -1,0 +1,298 @@
+"""A real cluster for one test: made, resharded, failed over, torn down.
+
+Nodes are servers of the test's World, so they end with it.  Slots move the
+way of SETSLOT and MIGRATE, one step at a time where a test wants to stand in
+the middle: between begin() and end() of a Move keys that are still at the
+source answer, others get ASK there and TRYAGAIN where keys are at both.
+"""
+
+import threading
+
+import redis
+
+from harness import eventually, free_port, seconds
+
+SLOTS = 16384
+NODE_TIMEOUT_MS = 2000
+# For ends of words that an exception may carry while a node is in trouble.
+TROUBLE = (redis.RedisError, OSError)
+
+
+class Node:
+    """One server of a cluster."""
+
+    def __init__(self, server):
+        self.server = server
+        self.node_id = self.command("CLUSTER", "MYID")
+
+    @property
+    def port(self):
+        return self.server.port
+
+    @property
+    def address(self):
+        return self.server.address
+
+    def command(self, *words, timeout=10):
+        """Ask this node over a connection of its own; a str where it is one."""
+        client = redis.Redis("127.0.0.1", self.server.port,
+                             socket_timeout=seconds(timeout),
+                             single_connection_client=True)
+        try:
+            # Nothing shall be made of the reply.
+            client.response_callbacks.clear()
+            reply = client.execute_command(*words)
+        finally:
+            client.close()
+        return reply.decode() if isinstance(reply, bytes) else reply
+
+    def lines(self):
+        """What CLUSTER NODES says here, a list of words a node."""
+        text = self.command("CLUSTER", "NODES")
+        return [line.split() for line in text.splitlines()]
+
+    def me(self):
+        return next(words for words in self.lines() if "myself" in words[2])
+
+    def is_primary(self):
+        return "master" in self.me()[2]
+
+    def is_well(self):
+        """Its cluster is ok, and it has its link when it is a replica."""
+        info = self.command("CLUSTER", "INFO")
+        role = self.command("ROLE")
+        return "cluster_state:ok" in info and \
+            (role[0] == b"master" or role[3] == b"connected")
+
+
+class Move:
+    """One slot on its way from one primary to another."""
+
+    def __init__(self, cluster, slot, target):
+        self.cluster = cluster
+        self.slot = slot
+        self.source = cluster.owner(slot)
+        self.target = target
+
+    def begin(self):
+        self.target.command("CLUSTER", "SETSLOT", self.slot, "IMPORTING",
+                            self.source.node_id)
+        self.source.command("CLUSTER", "SETSLOT", self.slot, "MIGRATING",
+                            self.target.node_id)
+        return self
+
+    def keys(self, count=100):
+        """Some keys that are still at the source."""
+        return self.source.command("CLUSTER", "GETKEYSINSLOT", self.slot,
+                                   count)
+
+    def carry(self, *keys):
+        """Take these keys over to the target."""
+        if keys:
+            self.source.command("MIGRATE", "127.0.0.1", self.target.port, "",
+                                0, 10000, "KEYS", *keys)
+
+    def carry_all(self):
+        while keys := self.keys():
+            self.carry(*keys)
+
+    def end(self):
+        """The target first, so that no moment is without an owner."""
+        nodes = [self.target, self.source] + [
+            node for node in self.cluster.primaries()
+            if node not in (self.target, self.source)]
+        for node in nodes:
+            node.command("CLUSTER", "SETSLOT", self.slot, "NODE",
+                         self.target.node_id)
+
+    def run(self):
+        self.begin()
+        self.carry_all()
+        self.end()
+
+
+class Cluster:
+    """`primaries` nodes with all slots, each with `replicas` behind it."""
+
+    def __init__(self, world, primaries=3, replicas=1, arguments=()):
+        self.world = world
+        self.arguments = list(arguments)
+        count = primaries * (1 + replicas)
+        self.nodes = [self._start_node() for _ in range(count)]
+        self._give_slots(self.nodes[:primaries])
+        self._meet()
+        for number, node in enumerate(self.nodes[primaries:]):
+            self._replicate(node, self.nodes[number % primaries])
+        self.wait()
+
+    # --- making it ------------------------------------------------------------
+
+    def _start_node(self):
+        server = self.world.server(
+            "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
+            "--cluster-port", str(free_port()),
+            "--cluster-node-timeout", str(NODE_TIMEOUT_MS),
+            "--cluster-replica-validity-factor", "0",
+            "--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",
+            *self.arguments, name=f"node{len(self.world.servers) + 1}")
+        return Node(server)
+
+    @staticmethod
+    def _give_slots(primaries):
+        bounds = [SLOTS * i // len(primaries)
+                  for i in range(len(primaries) + 1)]
+        for number, node in enumerate(primaries):
+            node.command("CLUSTER", "ADDSLOTSRANGE", bounds[number],
+                         bounds[number + 1] - 1)
+            node.command("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+
+    def _bus_port(self, node):
+        return int(node.me()[1].split("@")[1].split(",")[0])
+
+    def _meet(self):
+        first = self.nodes[0]
+        for node in self.nodes[1:]:
+            node.command("CLUSTER", "MEET", "127.0.0.1", first.port,
+                         self._bus_port(first))
+
+    @staticmethod
+    def _replicate(node, primary):
+        def knows():
+            return any(words[0] == primary.node_id and "master" in words[2]
+                       for words in node.lines())
+
+        eventually(knows, 20, "a replica to hear of its primary")
+        node.command("CLUSTER", "REPLICATE", primary.node_id)
+
+    def wait(self, nodes=None):
+        """Until every node thinks well of the cluster and knows all nodes."""
+        nodes = nodes or self.nodes
+
+        def is_well():
+            return all(node.is_well() and
+                       len(node.lines()) >= len(nodes) for node in nodes)
+
+        eventually(is_well, 40, "the cluster to be well")
+
+    # --- asking it ------------------------------------------------------------
+
+    def node(self, node_id):
+        return next(n for n in self.nodes if n.node_id == node_id)
+
+    def primaries(self):
+        """Those alive that own slots, as a live node sees it."""
+        return [self.node(words[0]) for words in self.view()
+                if "master" in words[2] and "fail" not in words[2] and
+                len(words) > 8]
+
+    def view(self):
+        for node in self.nodes:
+            if not node.server.process.is_running():
+                continue
+            try:
+                return node.lines()
+            except TROUBLE:
+                continue
+        raise AssertionError("no node of the cluster answers")
+
+    def owner(self, slot):
+        """The primary that owns a slot."""
+        for words in self.view():
+            for part in words[8:]:
+                ends = part.split("-")
+                if not part.startswith("[") and \
+                        int(ends[0]) <= slot <= int(ends[-1]):
+                    return self.node(words[0])
+        raise AssertionError(f"slot {slot} has no owner")
+
+    def owner_of(self, key):
+        return self.owner(self.slot(key))
+
+    def slot(self, key):
+        return self.nodes[0].command("CLUSTER", "KEYSLOT", key)
+
+    def replicas_of(self, primary):
+        return [self.node(words[0]) for words in self.view()
+                if words[3] == primary.node_id and "fail" not in words[2]]
+
+    def seeds(self, count=1):
+        """For the configuration: addresses of the first nodes."""
+        return ", ".join(node.address for node in self.nodes[:count])
+
+    def get(self, key):
+        """The value as the owner has it."""
+        return self.owner_of(key).server.client().get(key)
+
+    # --- bad days -------------------------------------------------------------
+
+    def move(self, slot, target):
+        """Move a slot with its keys."""
+        Move(self, slot, target).run()
+
+    def move_key(self, key, target):
+        self.move(self.slot(key), target)
+
+    def fail_over(self, replica):
+        """A planned failover to a replica, until it has happened."""
+        replica.command("CLUSTER", "FAILOVER")
+        eventually(replica.is_primary, 20, "the failover")
+
+    def wait_for_new_primary(self, dead):
+        """After a death: until somebody else owns what the dead one had."""
+        def is_replaced():
+            owners = self.primaries()
+            return dead not in owners and sum(
+                self._slot_count(words) for words in self.view()
+                if "master" in words[2] and "fail" not in words[2]) == SLOTS
+
+        eventually(is_replaced, 40, "a replica to take over")
+
+    @staticmethod
+    def _slot_count(words):
+        ends = [part.split("-") for part in words[8:] if part[0] != "["]
+        return sum(int(pair[-1]) - int(pair[0]) + 1 for pair in ends)
+
+
+class Resharder:
+    """Moves given slots to and fro in a thread until it is told to stop."""
+
+    def __init__(self, cluster, slots, step=None):
+        self.cluster = cluster
+        self.slots = slots
+        self.step = step or (lambda move: None)
+        self.moves = 0
+        self.problem = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        self._thread.join()
+        if self.problem is not None:
+            raise self.problem
+
+    def _move(self, slot):
+        primaries = self.cluster.primaries()
+        owner = self.cluster.owner(slot)
+        target = primaries[(primaries.index(owner) + 1) % len(primaries)]
+        move = Move(self.cluster, slot, target).begin()
+        while keys := move.keys(1):
+            move.carry(*keys)
+            self.step(move)
+        self.step(move)
+        move.end()
+        self.moves += 1
+
+    def _run(self):
+        try:
+            while not self._stop.is_set():
+                for slot in self.slots:
+                    if self._stop.is_set():
+                        break
+                    self._move(slot)
+        except Exception as error:  # told by the thread that made us
+            self.problem = error
