@@ -40,7 +40,7 @@ make_server(const struct admin_source *source, size_t pool, size_t server)
 static json_t *
 make_pool(const struct admin_source *source, size_t pool)
 {
-    const struct pool_settings *settings = admin_source_pool(source, pool);
+    const struct roster *roster = admin_source_roster(source, pool);
     json_t *object = json_object();
 
     for (unsigned i = 0; i < POOL_FIELDS; i++) {
@@ -48,8 +48,8 @@ make_pool(const struct admin_source *source, size_t pool)
         set_number(object, desc->name,
                    admin_sum_pool(source, pool, desc->offset));
     }
-    for (size_t s = 0; s < settings->server_count; s++)
-        json_object_set_new(object, settings->servers[s].name,
+    for (size_t s = 0; s < roster->count; s++)
+        json_object_set_new(object, roster->entries[s].name,
                             make_server(source, pool, s));
     return object;
 }
@@ -63,8 +63,7 @@ set_connections(json_t *top, const struct admin_source *source)
     for (size_t p = 0; p < admin_source_pool_count(source); p++) {
         total += POOL_SUM(source, p, clients_accepted);
         current += POOL_SUM(source, p, client_connections);
-        for (size_t s = 0; s < admin_source_pool(source, p)->server_count;
-             s++) {
+        for (size_t s = 0; s < admin_source_roster(source, p)->count; s++) {
             total += SERVER_SUM(source, p, s, connects);
             current += SERVER_SUM(source, p, s, server_connections);
         }

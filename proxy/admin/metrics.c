@@ -145,10 +145,10 @@ render_server_stat(struct metrics *m, const struct stat_desc *desc)
 {
     stat_family(m, "server", desc);
     for (size_t p = 0; p < pool_count(m); p++) {
-        const struct pool_settings *pool = pool_at(m, p);
-        for (size_t s = 0; s < pool->server_count; s++) {
-            const struct label labels[] = {{"pool", pool->name},
-                                           {"server", pool->servers[s].name},
+        const struct roster *roster = admin_source_roster(m->source, p);
+        for (size_t s = 0; s < roster->count; s++) {
+            const struct label labels[] = {{"pool", pool_at(m, p)->name},
+                                           {"server", roster->entries[s].name},
                                            {NULL, NULL}};
             exposition_number(&m->x, labels,
                               admin_sum_server(m->source, p, s, desc->offset));
@@ -163,10 +163,10 @@ render_server_latency(struct metrics *m)
                       "seconds",
                       "time from a client's request to the server's reply");
     for (size_t p = 0; p < pool_count(m); p++) {
-        const struct pool_settings *pool = pool_at(m, p);
-        for (size_t s = 0; s < pool->server_count; s++) {
-            const struct label labels[] = {{"pool", pool->name},
-                                           {"server", pool->servers[s].name},
+        const struct roster *roster = admin_source_roster(m->source, p);
+        for (size_t s = 0; s < roster->count; s++) {
+            const struct label labels[] = {{"pool", pool_at(m, p)->name},
+                                           {"server", roster->entries[s].name},
                                            {NULL, NULL}};
             struct histogram latency =
                 admin_sum_server_latency(m->source, p, s);

@@ -127,14 +127,14 @@ static void
 row_of_server(const struct admin_source *source, size_t pool, size_t server,
               struct buf *out)
 {
-    const struct server_settings *settings =
-        &admin_source_pool(source, pool)->servers[server];
+    const struct roster_entry *entry =
+        &admin_source_roster(source, pool)->entries[server];
     struct histogram latency = admin_sum_server_latency(source, pool, server);
     uint64_t requests = SERVER_SUM(source, pool, server, requests);
 
     buf_append_str(out, "<tr>");
-    cell_text(out, settings->name);
-    cell_text(out, settings->address.text);
+    cell_text(out, entry->name);
+    cell_text(out, entry->address.text);
     cell_number(out, SERVER_SUM(source, pool, server, server_connections));
     cell_number(out, requests);
     cell_rate(out, source, requests);
@@ -160,13 +160,11 @@ static void
 table_of_servers(const struct admin_source *source, size_t pool,
                  struct buf *out)
 {
-    const struct pool_settings *settings = admin_source_pool(source, pool);
-
     buf_append_str(out, "<h2>Servers of ");
-    append_escaped(out, settings->name);
+    append_escaped(out, admin_source_pool(source, pool)->name);
     buf_append_str(out, "</h2>\n<table>\n");
     buf_append_str(out, server_columns);
-    for (size_t s = 0; s < settings->server_count; s++)
+    for (size_t s = 0; s < admin_source_roster(source, pool)->count; s++)
         row_of_server(source, pool, s, out);
     buf_append_str(out, "</table>\n");
 }

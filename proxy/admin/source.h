@@ -46,6 +46,13 @@ admin_source_pool(const struct admin_source *source, size_t pool)
     return &source->snapshot->settings->pools[pool];
 }
 
+/* Its servers, as the editions number them. */
+static inline const struct roster *
+admin_source_roster(const struct admin_source *source, size_t pool)
+{
+    return source->snapshot->pools[pool].roster;
+}
+
 static inline size_t
 admin_source_pool_count(const struct admin_source *source)
 {

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "config/address.h"
+#include "config/cluster.h"
 #include "config/process.h"
 #include "config/units.h"
 
@@ -24,7 +25,8 @@ check_required(struct report *report, const struct node *map)
     if (node_find(map, VIEW("listen")) == NULL)
         report_error(report, map->key_at, "listen", "found nothing, allowed "
                      "host:port, [v6]:port or /path [octal mode]");
-    if (node_find(map, VIEW("servers")) == NULL)
+    if (node_find(map, VIEW("servers")) == NULL &&
+        node_find(map, VIEW("cluster")) == NULL)
         report_error(report, map->key_at, "servers", "found nothing, allowed "
                      "a list of host:port:weight [name]");
 }
@@ -124,6 +126,7 @@ check_pool(struct report *report, const struct node *map,
     check_output(report, map, pool);
     check_connections(report, map, pool);
     check_user(report, map, pool);
+    cluster_check(report, map, pool);
 }
 
 #define WITH(NAME) (1u << DISTRIBUTION_##NAME)
@@ -263,14 +266,15 @@ check_placement(struct report *report, const struct node *map,
 }
 
 void
-check_route(struct report *report, const struct node *servers,
+check_route(struct report *report, const struct node *map,
             const struct pool_settings *pool)
 {
     struct error error;
     struct route *route = settings_make_route(pool, &error);
 
     if (route == NULL)
-        report_error(report, servers->key_at, "servers", "%s", error.text);
+        report_error(report, node_key_mark(map, VIEW("servers")), "servers",
+                     "%s", error.text);
     route_free(&route);
 }
 

@@ -19,7 +19,7 @@ void check_pool(struct report *report, const struct node *map,
 void check_placement(struct report *report, const struct node *map,
                      const struct pool_settings *pool);
 /* Ranges and slots that overlap or leave gaps.  The pool is complete. */
-void check_route(struct report *report, const struct node *servers,
+void check_route(struct report *report, const struct node *map,
                  const struct pool_settings *pool);
 /* Addresses that are listened on twice. */
 void check_listens(struct report *report, const struct node *root,

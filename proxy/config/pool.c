@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "config/address.h"
 #include "config/check.h"
+#include "config/cluster.h"
 #include "config/secret.h"
 #include "config/section.h"
 #include "config/servers.h"
@@ -238,7 +239,7 @@ read_keys(struct report *report, const struct node *map,
     if (is_placed)
         check_placement(report, map, pool);
     if (report->errors == errors)
-        check_route(report, servers, pool);
+        check_route(report, map, pool);
 }
 
 void
@@ -271,6 +272,7 @@ pool_settings_fini(struct pool_settings *pool)
         address_text_fini(&pool->listens[i]);
     mem_free(pool->listens);
     servers_fini(pool);
+    cluster_fini(pool);
 #define POOL(key, TYPE, def, min, max, help) SECTION_FREE_##TYPE(pool, key)
 #include "config/settings.def"
     mem_free(pool->name);

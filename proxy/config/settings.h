@@ -31,6 +31,15 @@ struct address_text {
     char *text;         /* as written, for messages */
 };
 
+/* Who answers commands that only read, in the pool of a cluster. */
+enum read_from {
+    READ_FROM_PRIMARY,
+    READ_FROM_REPLICA,        /* the primary only while no replica can */
+    READ_FROM_PREFER_REPLICA, /* any replica, else the primary */
+    READ_FROM_NEAREST,        /* whoever answers soonest */
+    READ_FROM_ZONE            /* in our zone, else as prefer_replica */
+};
+
 struct server_settings {
     char *name;         /* twemproxy's node name rules */
     struct address_text address;
@@ -54,6 +63,9 @@ struct pool_settings {
     enum range_by range_by;
     struct server_settings *servers;    /* in the order written */
     size_t server_count;
+    struct address_text *seeds;         /* cluster: where to ask for servers */
+    size_t seed_count;                  /* 0: they are listed */
+    enum read_from read_from;
 #define POOL(key, TYPE, def, min, max, help) SETTINGS_##TYPE(key)
 #include "config/settings.def"
 };
@@ -82,6 +94,13 @@ struct settings *settings_parse(const char *name, struct view text,
                                 struct buf *messages) MUST_CHECK;
 void settings_free(struct settings **settingsp);
 
+/* Does it ask the nodes of a cluster who its servers are? */
+static inline bool
+pool_is_cluster(const struct pool_settings *pool)
+{
+    return pool->seed_count > 0;
+}
+
 /* NULL when there is no such pool. */
 const struct pool_settings *settings_find_pool(const struct settings *settings,
                                                struct view name);
@@ -90,6 +109,13 @@ const struct pool_settings *settings_find_pool(const struct settings *settings,
  * fails when memory is short. */
 struct route *settings_make_route(const struct pool_settings *pool,
                                   struct error *error) MUST_CHECK;
+/* That of a cluster, as its nodes say: the names of the shards, and for each of
+ * the ROUTE_SLOTS its owner's number or ROUTE_NO_OWNER. */
+struct route *settings_make_cluster_route(const struct pool_settings *pool,
+                                          const struct view *names,
+                                          size_t count,
+                                          const uint16_t *owners,
+                                          struct error *error) MUST_CHECK;
 /* The same with some servers not live: one word a server, NULL for all live. */
 struct route *settings_make_live_route(const struct pool_settings *pool,
                                        const bool *live,

@@ -20,9 +20,45 @@ shard_of(const struct server_settings *server, bool live)
 }
 
 struct route *
+settings_make_cluster_route(const struct pool_settings *pool,
+                            const struct view *names, size_t count,
+                            const uint16_t *owners, struct error *error)
+{
+    struct route_shard_spec *shards = mem_array(count, sizeof(*shards));
+
+    for (size_t i = 0; i < count; i++)
+        shards[i] = (struct route_shard_spec){
+            .name = names[i], .weight = 1, .live = true};
+    struct route_spec spec = {
+        .distribution = pool->distribution,
+        .hash = pool->hash,
+        .shards = shards,
+        .shard_count = count,
+        .slot_owners = owners,
+    };
+    struct route *route = route_new(&spec, error);
+    mem_free(shards);
+    return route;
+}
+
+/* Before any node has answered. */
+static struct route *
+make_unknown_route(const struct pool_settings *pool, struct error *error)
+{
+    uint16_t owners[ROUTE_SLOTS];
+
+    for (size_t i = 0; i < ARRAY_LEN(owners); i++)
+        owners[i] = ROUTE_NO_OWNER;
+    return settings_make_cluster_route(pool, NULL, 0, owners, error);
+}
+
+struct route *
 settings_make_live_route(const struct pool_settings *pool, const bool *live,
                          struct error *error)
 {
+    if (pool_is_cluster(pool))
+        return make_unknown_route(pool, error);
+
     struct route_shard_spec *shards =
         mem_array(pool->server_count, sizeof(*shards));
 

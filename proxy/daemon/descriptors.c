@@ -28,7 +28,8 @@ reserved_descriptors(const struct settings *settings, uint64_t all)
     uint64_t wanted = OWN_DESCRIPTORS;
 
     for (size_t i = 0; i < settings->pool_count; i++)
-        wanted += settings->pools[i].server_count *
+        wanted += MAX(settings->pools[i].server_count,
+                      settings->pools[i].seed_count) *
             settings->pools[i].connections_per_server;
     return MIN(wanted, all / 4);
 }

@@ -56,7 +56,7 @@ claim_server(struct account *account, const char *name, unsigned workers)
 
 static void
 enter_servers(struct ledger *ledger, struct account *account,
-              const struct pool_settings *settings)
+              const struct roster *roster)
 {
     struct server_account *server;
 
@@ -64,9 +64,8 @@ enter_servers(struct ledger *ledger, struct account *account,
     {
         server->is_claimed = false;
     }
-    for (size_t i = 0; i < settings->server_count; i++)
-        (void)claim_server(account, settings->servers[i].name,
-                           ledger->workers);
+    for (uint32_t i = 0; i < roster->count; i++)
+        (void)claim_server(account, roster->entries[i].name, ledger->workers);
     TAILQ_FOREACH(server, &account->servers, link)
     {
         if (!server->is_claimed && server->left_at == 0)
@@ -160,7 +159,7 @@ ledger_enter(struct ledger *ledger, struct snapshot *snapshot)
         if (account == NULL)
             account = account_new(ledger, pool->name);
         account->is_claimed = true;
-        enter_servers(ledger, account, pool);
+        enter_servers(ledger, account, snapshot->pools[i].roster);
     }
     TAILQ_FOREACH(account, &ledger->accounts, link)
     {
@@ -171,7 +170,7 @@ ledger_enter(struct ledger *ledger, struct snapshot *snapshot)
 
 static void
 fill_pool(struct edition_pool *blocks, struct account *account,
-          const struct pool_settings *settings, unsigned worker)
+          const struct roster *roster, unsigned worker)
 {
     struct server_account *server;
 
@@ -181,9 +180,9 @@ fill_pool(struct edition_pool *blocks, struct account *account,
     {
         server->is_claimed = false;
     }
-    for (size_t i = 0; i < settings->server_count; i++) {
+    for (uint32_t i = 0; i < roster->count; i++) {
         /* All are there, so the number of workers makes no difference. */
-        server = claim_server(account, settings->servers[i].name, 0);
+        server = claim_server(account, roster->entries[i].name, 0);
         blocks->servers[i] = server->blocks[worker];
     }
 }
@@ -199,7 +198,7 @@ ledger_edition(const struct ledger *ledger, struct snapshot *snapshot,
     for (size_t i = 0; i < settings->pool_count; i++)
         fill_pool(&edition->pools[i],
                   ledger_find_name(ledger, settings->pools[i].name),
-                  &settings->pools[i], worker);
+                  snapshot->pools[i].roster, worker);
     return edition;
 }
 

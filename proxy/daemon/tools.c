@@ -45,7 +45,9 @@ explain(const struct pool_settings *pool, const struct route *route,
 
     route_explain(route, view_str(key), &line);
     printf("%s: %.*s", key, (int)line.len, line.data);
-    if (shard != ROUTE_NONE && pool->distribution != DISTRIBUTION_RANDOM)
+    if (pool_is_cluster(pool))
+        printf(" (as the nodes of the cluster say, who are not asked here)");
+    else if (shard != ROUTE_NONE && pool->distribution != DISTRIBUTION_RANDOM)
         printf(" address=%s", pool->servers[shard].address.text);
     printf("\n");
     buf_fini(&line);

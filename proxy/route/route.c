@@ -57,7 +57,7 @@ static int
 check_spec(const struct route_spec *spec, const struct placement *placement,
            struct error *error)
 {
-    if (spec->shard_count == 0)
+    if (spec->shard_count == 0 && spec->slot_owners == NULL)
         return error_set(error, "there is no server");
     if (spec->shard_count >= ROUTE_NONE)
         return error_set(error, "there are too many servers");

@@ -19,6 +19,7 @@
 
 #define ROUTE_NONE UINT32_MAX
 #define ROUTE_SLOTS 16384
+#define ROUTE_NO_OWNER UINT16_MAX
 
 enum distribution {
 #define DISTRIBUTION(name, NAME, help) DISTRIBUTION_##NAME,
@@ -80,7 +81,10 @@ struct route_spec {
     char tag[2];
     enum range_by range_by;
     const struct route_shard_spec *shards;
-    size_t shard_count; /* >= 1 */
+    size_t shard_count; /* >= 1, unless there are slot_owners */
+    /* slots: whose each of the ROUTE_SLOTS is, ROUTE_NO_OWNER for nobody's, in
+     * place of what the shards say; else NULL. */
+    const uint16_t *slot_owners;
 };
 
 struct route;

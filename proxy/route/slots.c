@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "route/route_priv.h"
 
-#define NOBODY UINT16_MAX
+#define NOBODY ROUTE_NO_OWNER
 
 struct slot_table {
     uint16_t owners[ROUTE_SLOTS];
@@ -113,6 +113,20 @@ split_evenly(struct slot_table *table, const struct route_spec *spec,
     return 0;
 }
 
+/* What a cluster says, which may leave slots out. */
+static int
+copy_owners(struct slot_table *table, const struct route_spec *spec,
+            struct error *error)
+{
+    for (uint32_t slot = 0; slot < ROUTE_SLOTS; slot++) {
+        uint16_t owner = spec->slot_owners[slot];
+        if (owner != NOBODY && owner >= spec->shard_count)
+            return error_set(error, "slot %u has no such owner", slot);
+        table->owners[slot] = owner;
+    }
+    return 0;
+}
+
 static bool
 has_written_slots(const struct route_spec *spec)
 {
@@ -130,6 +144,8 @@ slots_fill(struct slot_table *table, const struct route_spec *spec,
     if (spec->shard_count >= NOBODY)
         return error_set(error, "%zu servers are more than slots can tell",
                          spec->shard_count);
+    if (spec->slot_owners != NULL)
+        return copy_owners(table, spec, error);
     for (uint32_t slot = 0; slot < ROUTE_SLOTS; slot++)
         table->owners[slot] = NOBODY;
     if (!has_written_slots(spec))
@@ -164,7 +180,9 @@ slots_find(const struct route *route, struct view part, uint64_t *dice UNUSED)
 {
     const struct slot_table *table = route->table;
 
-    return table->owners[slot_of(part)];
+    uint16_t owner = table->owners[slot_of(part)];
+
+    return likely(owner != NOBODY) ? owner : ROUTE_NONE;
 }
 
 static void

@@ -101,6 +101,20 @@ crossslot(struct session *session, const struct command *command)
                  &session->pool->stats->errors_crossslot);
 }
 
+/* A cluster has slots that nobody serves, or has not been heard yet. */
+static void
+no_node(struct session *session, const struct command *command)
+{
+    struct buf *out = scratch(session);
+
+    buf_printf(out,
+               "-CLUSTERDOWN proxy: no node of cluster %s is known to serve "
+               "this, command was not executed\r\n",
+               session->pool->settings->name);
+    answer_error(session, command, out,
+                 &session->pool->stats->errors_no_shard);
+}
+
 static void
 no_shard(struct session *session, const struct command *command,
          struct view key)
@@ -108,6 +122,10 @@ no_shard(struct session *session, const struct command *command,
     struct buf *out = scratch(session);
     char quoted[96];
 
+    if (pool_is_cluster(session->pool->settings)) {
+        no_node(session, command);
+        return;
+    }
     log_quote(quoted, sizeof(quoted), key);
     buf_printf(out,
                "-ERR proxy: key %s belongs to no shard of pool %s, command "
@@ -175,6 +193,10 @@ request_command(struct session *session, const struct command_args *args)
 static void
 forward(const struct incoming *in, uint32_t shard)
 {
+    if (unlikely(in->session->generation->shard_count == 0)) {
+        no_node(in->session, in->command);
+        return;
+    }
     struct request *request = request_new(in->session, in->command);
 
     request->shard = shard;
@@ -232,7 +254,7 @@ route_by_keys(const struct incoming *in)
     struct key_list keys;
     const char *pattern = command_pattern_option(in->command, &in->args);
 
-    if (pattern != NULL && in->session->generation->server_count > 1) {
+    if (pattern != NULL && in->session->generation->shard_count > 1) {
         struct buf *out = scratch(in->session);
         refuse_sort_pattern(out, pattern);
         answer_error(in->session, in->command, out,
@@ -376,7 +398,7 @@ answer_locally(const struct incoming *in)
 static void
 forward_if_single(const struct incoming *in)
 {
-    if (in->session->generation->server_count == 1)
+    if (in->session->generation->shard_count == 1)
         forward(in, 0);
     else
         refuse(in->session, in->command, &in->args);

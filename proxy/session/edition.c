@@ -15,8 +15,9 @@ edition_new(struct snapshot *snapshot)
     edition->pools =
         mem_array(settings->pool_count, sizeof(struct edition_pool));
     for (size_t i = 0; i < settings->pool_count; i++)
-        edition->pools[i].servers = mem_array(settings->pools[i].server_count,
-                                              sizeof(struct server_stats *));
+        edition->pools[i].servers =
+            mem_array(snapshot->pools[i].roster->count,
+                      sizeof(struct server_stats *));
     return edition;
 }
 

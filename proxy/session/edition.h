@@ -15,7 +15,7 @@
 struct edition_pool {
     size_t id; /* never used again for another pool */
     struct session_stats *stats;
-    struct server_stats **servers; /* by shard */
+    struct server_stats **servers; /* as the roster numbers them */
 };
 
 struct edition {

@@ -43,7 +43,8 @@ retry_may_resend(const struct request *request, enum close_reason why,
         return false;
     if (request->call.body_size > request->call.body.len)
         return false; /* passed on as it came: we have it no more */
-    if (sent && !only_reads(request->command))
+    if (sent && !(only_reads(request->command) &&
+                  request->session->pool->settings->retry_reads))
         return false;
     return !later_write_in_flight(request);
 }

@@ -49,7 +49,7 @@ generation_new(struct pool *pool, struct snapshot *snapshot, size_t number,
                struct server_stats *const *stats)
 {
     const struct pool_map *map = &snapshot->pools[number];
-    uint32_t count = (uint32_t)map->settings->server_count;
+    uint32_t count = map->roster->count;
     struct generation *generation =
         mem_zalloc(sizeof(*generation) + count * sizeof(struct server *));
 
@@ -57,9 +57,11 @@ generation_new(struct pool *pool, struct snapshot *snapshot, size_t number,
     generation->snapshot = snapshot_ref(snapshot);
     generation->settings = map->settings;
     generation->route = map->route;
+    generation->roster = map->roster;
     generation->refs = 1;
     generation->in_use = true;
     generation->server_count = count;
+    generation->shard_count = map->roster->shard_count;
     for (uint32_t i = 0; i < count; i++) {
         struct server_place place = {snapshot, number, i, stats[i]};
         generation->servers[i] = take_server(pool, &place);

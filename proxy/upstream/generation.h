@@ -29,11 +29,13 @@ struct generation {
     struct snapshot *snapshot;
     const struct pool_settings *settings;
     const struct route *route;
+    const struct roster *roster;
     uint32_t refs;     /* of requests, and one while it is in use */
     uint32_t sessions; /* that route by it */
-    uint32_t server_count;
+    uint32_t shard_count;  /* servers that the route answers with ... */
+    uint32_t server_count; /* ... and with replicas behind them */
     bool in_use;
-    struct server *servers[]; /* by shard number */
+    struct server *servers[]; /* as the roster numbers them */
 };
 
 TAILQ_HEAD(generation_list, generation);

@@ -52,7 +52,8 @@ pool_take(struct pool *pool, struct snapshot *snapshot, size_t number,
     const struct pool_map *map = &snapshot->pools[number];
 
     if (map->settings == pool->current->settings &&
-        map->route == pool->current->route)
+        map->route == pool->current->route &&
+        map->roster == pool->current->roster)
         return false;
     pool_set_current(pool, snapshot, number, stats);
     return true;

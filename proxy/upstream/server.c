@@ -72,7 +72,7 @@ server_is_same(const struct server *server, const struct server_place *place)
 
     /* One that nobody uses any more has closed its lanes for good. */
     return server->users > 0 && server->stats == place->stats &&
-        text_equal(server->name, map->settings->servers[place->shard].name) &&
+        text_equal(server->name, map->roster->entries[place->shard].name) &&
         server->address->len == address->len &&
         memcmp(&server->address->sa, &address->sa, address->len) == 0 &&
         is_greeted_alike(server->settings, map->settings);
@@ -88,7 +88,7 @@ server_set_place(struct server *server, const struct server_place *place)
     server->snapshot = snapshot_ref(place->snapshot);
     server->settings = map->settings;
     server->shard = place->shard;
-    server->name = map->settings->servers[place->shard].name;
+    server->name = map->roster->entries[place->shard].name;
     server->address = &map->addresses[place->shard];
     server->stats = place->stats;
     server->options.keepalive = map->settings->tcpkeepalive;

@@ -8,10 +8,71 @@
 #include "base/doing.h"
 #include "base/mem.h"
 
+/* --- placements ------------------------------------------------------------ */
+
+struct placement {
+    unsigned refs; /* atomic */
+    struct route *route;
+    bool *live;
+};
+
+static struct placement *
+placement_ref(struct placement *placement)
+{
+    __atomic_add_fetch(&placement->refs, 1, __ATOMIC_RELAXED);
+    return placement;
+}
+
+static void
+placement_unref(struct placement *placement)
+{
+    if (__atomic_sub_fetch(&placement->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    route_free(&placement->route);
+    mem_free(placement->live);
+    mem_free(placement);
+}
+
+/* Takes the route over; NULL if there is none. */
+static struct placement *
+placement_of(struct route *route)
+{
+    if (route == NULL)
+        return NULL;
+    struct placement *placement = MEM_NEW(struct placement);
+    placement->refs = 1;
+    placement->route = route;
+    return placement;
+}
+
+static struct placement *
+placement_new(const struct pool_settings *pool, const bool *live,
+              struct error *error)
+{
+    struct placement *placement =
+        placement_of(settings_make_live_route(pool, live, error));
+
+    if (placement != NULL && live != NULL) {
+        placement->live = mem_array(pool->server_count, sizeof(bool));
+        memcpy(placement->live, live, pool->server_count * sizeof(bool));
+    }
+    return placement;
+}
+
+/* Takes the ref over. */
+static void
+pool_map_place(struct pool_map *map, struct placement *placement)
+{
+    map->placement = placement;
+    map->route = placement->route;
+    map->live = placement->live;
+}
+
+/* --- addresses -------------------------------------------------------------- */
+
 static int
-resolve_server(const struct pool_settings *pool,
-               const struct server_settings *server, struct address *address,
-               struct error *error)
+find_address(const struct roster_entry *server, struct address *address,
+             struct error *error)
 {
     const struct address_text *text = &server->address;
     struct error why;
@@ -20,62 +81,83 @@ resolve_server(const struct pool_settings *pool,
         : address_resolve(address, text->host, text->port, false, &why);
 
     if (failed)
-        return error_set(error, "pool %s, server %s: %s", pool->name,
-                         server->name, why.text);
+        return error_set(error, "server %s: %s", server->name, why.text);
     return 0;
 }
 
+/* Takes the ref over. */
 static int
-pool_map_init(struct pool_map *map, const struct pool_settings *pool,
-              struct error *error)
+pool_map_set_roster(struct pool_map *map, struct roster *roster,
+                    struct error *error)
 {
-    map->settings = pool;
-    map->addresses = mem_array(pool->server_count, sizeof(struct address));
-    for (size_t i = 0; i < pool->server_count; i++) {
-        if (resolve_server(pool, &pool->servers[i], &map->addresses[i],
-                           error) < 0)
-            return -1;
+    map->roster = roster;
+    map->addresses = mem_array(roster->count, sizeof(struct address));
+    for (uint32_t i = 0; i < roster->count; i++) {
+        struct error why;
+        if (find_address(&roster->entries[i], &map->addresses[i], &why) < 0)
+            return error_set(error, "pool %s, %s", map->settings->name,
+                             why.text);
     }
-    map->route = settings_make_route(pool, error);
-    return map->route == NULL ? -1 : 0;
+    return 0;
 }
 
-static void
-pool_map_fini(struct pool_map *map, const struct pool_map *root)
-{
-    if (root == NULL || map->route != root->route)
-        route_free(&map->route);
-    if (root == NULL)
-        mem_free(map->addresses);
-    mem_free(map->live);
-}
+/* --- making ------------------------------------------------------------------ */
 
-static void
-snapshot_free(struct snapshot *snapshot, bool with_settings)
-{
-    struct snapshot *root = snapshot->root;
-
-    for (size_t i = 0; i < snapshot->settings->pool_count; i++)
-        pool_map_fini(&snapshot->pools[i],
-                      root == NULL ? NULL : &root->pools[i]);
-    mem_free(snapshot->pools);
-    if (with_settings && root == NULL)
-        settings_free(&snapshot->settings);
-    snapshot_unref(&snapshot->root);
-    mem_free(snapshot);
-}
-
-struct snapshot *
-snapshot_new(struct settings *settings, struct error *error)
+static struct snapshot *
+snapshot_alloc(struct settings *settings)
 {
     struct snapshot *snapshot = MEM_NEW(struct snapshot);
 
     snapshot->refs = 1;
     snapshot->settings = settings;
     snapshot->pools = mem_array(settings->pool_count, sizeof(struct pool_map));
+    for (size_t i = 0; i < settings->pool_count; i++)
+        snapshot->pools[i].settings = &settings->pools[i];
+    return snapshot;
+}
+
+static void
+pool_map_fini(struct pool_map *map)
+{
+    mem_free(map->addresses);
+    roster_unref(&map->roster);
+    if (map->placement != NULL)
+        placement_unref(map->placement);
+}
+
+static void
+snapshot_free(struct snapshot *snapshot, bool with_settings)
+{
+    for (size_t i = 0; i < snapshot->settings->pool_count; i++)
+        pool_map_fini(&snapshot->pools[i]);
+    mem_free(snapshot->pools);
+    if (with_settings && snapshot->root == NULL)
+        settings_free(&snapshot->settings);
+    snapshot_unref(&snapshot->root);
+    mem_free(snapshot);
+}
+
+static int
+pool_map_init(struct pool_map *map, struct error *error)
+{
+    const struct pool_settings *pool = map->settings;
+
+    if (pool_map_set_roster(map, roster_of_settings(pool), error) < 0)
+        return -1;
+    struct placement *placement = placement_new(pool, NULL, error);
+    if (placement == NULL)
+        return -1;
+    pool_map_place(map, placement);
+    return 0;
+}
+
+struct snapshot *
+snapshot_new(struct settings *settings, struct error *error)
+{
+    struct snapshot *snapshot = snapshot_alloc(settings);
+
     for (size_t i = 0; i < settings->pool_count; i++) {
-        if (pool_map_init(&snapshot->pools[i], &settings->pools[i], error) <
-            0) {
+        if (pool_map_init(&snapshot->pools[i], error) < 0) {
             snapshot_free(snapshot, false);
             return NULL;
         }
@@ -83,44 +165,105 @@ snapshot_new(struct settings *settings, struct error *error)
     return snapshot;
 }
 
-/* --- shards that are not live ---------------------------------------------- */
+/* --- changing ------------------------------------------------------------------ */
 
-static int
-pool_map_derive(struct pool_map *map, const struct pool_map *root,
-                const bool *live, struct error *error)
+static void
+pool_map_share_servers(struct pool_map *map, const struct pool_map *other)
 {
-    size_t count = root->settings->server_count;
+    size_t size = other->roster->count * sizeof(struct address);
 
-    *map = *root;
-    if (live == NULL)
-        return 0;
-    map->live = mem_array(count, sizeof(bool));
-    memcpy(map->live, live, count * sizeof(bool));
-    map->route = settings_make_live_route(root->settings, live, error);
-    return map->route == NULL ? -1 : 0;
+    map->roster = roster_ref(other->roster);
+    map->addresses = mem_array(other->roster->count, sizeof(struct address));
+    if (size > 0)
+        memcpy(map->addresses, other->addresses, size);
+    map->asked = other->asked;
+}
+
+static void
+pool_map_share(struct pool_map *map, const struct pool_map *other)
+{
+    pool_map_share_servers(map, other);
+    pool_map_place(map, placement_ref(other->placement));
+}
+
+/* All of another but the map of one pool. */
+static struct snapshot *
+snapshot_derive(struct snapshot *snapshot, size_t but)
+{
+    struct snapshot *made = snapshot_alloc(snapshot->settings);
+
+    made->root =
+        snapshot_ref(snapshot->root != NULL ? snapshot->root : snapshot);
+    for (size_t i = 0; i < made->settings->pool_count; i++) {
+        if (i != but)
+            pool_map_share(&made->pools[i], &snapshot->pools[i]);
+    }
+    return made;
 }
 
 struct snapshot *
 snapshot_with_live(struct snapshot *snapshot, size_t number, const bool *live,
                    struct error *error)
 {
-    struct snapshot *root = snapshot->root != NULL ? snapshot->root : snapshot;
-    struct snapshot *made = MEM_NEW(struct snapshot);
-    size_t count = root->settings->pool_count;
+    const struct snapshot *root =
+        snapshot->root != NULL ? snapshot->root : snapshot;
+    const struct pool_map *before = &root->pools[number];
+    struct placement *placement = live == NULL
+        ? placement_ref(before->placement)
+        : placement_new(before->settings, live, error);
 
-    made->refs = 1;
-    made->root = snapshot_ref(root);
-    made->settings = root->settings;
-    made->pools = mem_array(count, sizeof(struct pool_map));
-    for (size_t i = 0; i < count; i++) {
-        const bool *words = i == number ? live : snapshot->pools[i].live;
-        if (pool_map_derive(&made->pools[i], &root->pools[i], words, error) <
-            0) {
-            snapshot_unref(&made);
-            return NULL;
-        }
-    }
+    if (placement == NULL)
+        return NULL;
+    struct snapshot *made = snapshot_derive(snapshot, number);
+    pool_map_share_servers(&made->pools[number], &snapshot->pools[number]);
+    pool_map_place(&made->pools[number], placement);
     return made;
+}
+
+/* --- maps of clusters ----------------------------------------------------------- */
+
+static struct placement *
+placement_of_topology(const struct pool_settings *pool,
+                      const struct topology *topology, struct error *error)
+{
+    const struct roster *roster = topology->roster;
+    struct view *names = mem_array(roster->shard_count, sizeof(*names));
+
+    for (uint32_t i = 0; i < roster->shard_count; i++)
+        names[i] = view_str(roster->entries[i].name);
+    struct route *route = settings_make_cluster_route(
+        pool, names, roster->shard_count, topology->owners, error);
+    mem_free(names);
+    return placement_of(route);
+}
+
+struct snapshot *
+snapshot_with_topology(struct snapshot *snapshot, size_t number,
+                       const struct topology *topology, struct error *error)
+{
+    struct snapshot *made = snapshot_derive(snapshot, number);
+    struct pool_map *map = &made->pools[number];
+    struct placement *placement =
+        placement_of_topology(map->settings, topology, error);
+
+    if (placement != NULL)
+        pool_map_place(map, placement);
+    map->asked = topology->asked;
+    if (pool_map_set_roster(map, roster_ref(topology->roster), error) < 0 ||
+        placement == NULL)
+        snapshot_unref(&made);
+    return made;
+}
+
+void
+snapshot_keep_topology(struct snapshot *snapshot, size_t number,
+                       const struct snapshot *before, size_t other)
+{
+    struct pool_map *map = &snapshot->pools[number];
+
+    ASSERT(snapshot->refs == 1);
+    pool_map_fini(map);
+    pool_map_share(map, &before->pools[other]);
 }
 
 /* --- counting --------------------------------------------------------------- */

@@ -12,24 +12,40 @@
 #include "config/settings.h"
 #include "net/address.h"
 #include "route/route.h"
+#include "upstream/roster.h"
 
-/* Where the shards of one pool are: addresses[i] belongs to shard i. */
+struct placement;
+
+/* Where the servers of one pool are: addresses[i] belongs to entry i of the
+ * roster. */
 struct pool_map {
     const struct pool_settings *settings;
-    struct route *route;
+    struct roster *roster;
+    struct placement *placement; /* owns the next two; shared by snapshots */
+    const struct route *route;
+    const bool *live; /* by shard; NULL: all are */
     struct address *addresses;
-    bool *live; /* by shard; NULL: all are */
+    /* Of a cluster: the number of the question that this is the answer to; they
+     * count up.  0: none has been answered. */
+    uint64_t asked;
 };
 
-/* One that differs from another only in which shards are live has its settings
- * and addresses, and the routes of pools whose shards are all live, from there:
- * its root. */
+/* One that differs from another in which shards are live, or in the map of a
+ * cluster, has its settings from there: its root.  What did not change is the
+ * same object in both. */
 struct snapshot {
     unsigned refs;  /* atomic */
     uint64_t epoch; /* counts up with each one published; set by control */
     struct snapshot *root; /* a ref, or NULL */
     struct settings *settings;
     struct pool_map *pools; /* settings->pool_count of them */
+};
+
+/* What the nodes of a cluster have said, on the whole. */
+struct topology {
+    struct roster *roster;
+    uint16_t owners[ROUTE_SLOTS]; /* number of a shard, or ROUTE_NO_OWNER */
+    uint64_t asked;               /* as in struct pool_map */
 };
 
 /* Resolves names, so it may block; takes the settings over on success. */
@@ -40,6 +56,15 @@ struct snapshot *snapshot_new(struct settings *settings,
 struct snapshot *snapshot_with_live(struct snapshot *snapshot, size_t number,
                                     const bool *live,
                                     struct error *error) MUST_CHECK;
+/* The same with another map of pool `number`, a cluster; refs its roster. */
+struct snapshot *snapshot_with_topology(struct snapshot *snapshot,
+                                        size_t number,
+                                        const struct topology *topology,
+                                        struct error *error) MUST_CHECK;
+/* Before it is published: what is known of the cluster that is pool `number`
+ * here and pool `other` there stays known. */
+void snapshot_keep_topology(struct snapshot *snapshot, size_t number,
+                            const struct snapshot *before, size_t other);
 struct snapshot *snapshot_ref(struct snapshot *snapshot);
 void snapshot_unref(struct snapshot **snapshotp);
 

@@ -281,6 +281,49 @@ START_TEST(keys_of_twemproxy_without_effect_are_only_warned_of)
 }
 END_TEST
 
+#define CLUSTER "a:\n  listen: h:1\n  distribution: slots\n" \
+                "  cluster: [h:7000, '[::1]:7001']\n"
+
+START_TEST(cluster_is_given_by_seeds_in_place_of_servers)
+{
+    struct config_case c;
+    const struct pool_settings *pool =
+        case_pool(&c, CLUSTER "  read_from: zone\n  zone: z1\n");
+
+    ck_assert(pool_is_cluster(pool));
+    ck_assert_uint_eq(pool->seed_count, 2);
+    ck_assert_str_eq(pool->seeds[1].host, "::1");
+    ck_assert_uint_eq(pool->seeds[1].port, 7001);
+    ck_assert_uint_eq(pool->server_count, 0);
+    ck_assert_int_eq(pool->read_from, READ_FROM_ZONE);
+    case_fini(&c);
+}
+END_TEST
+
+START_TEST(cluster_that_makes_no_sense_is_refused)
+{
+    expect_refused(CLUSTER "  servers: [h:1:1]\n",
+                   "t.yml:5:3: error: a.servers: found together with cluster, "
+                   "allowed one of the two\n");
+    expect_refused("a:\n  listen: h:1\n  redis: true\n  cluster: [h:1]\n",
+                   "t.yml:4:3: error: a.cluster: found with distribution "
+                   "ketama, allowed with slots\n");
+    expect_refused(CLUSTER "  read_from: zone\n",
+                   "t.yml:5:3: error: a.read_from: found zone without the key "
+                   "zone, allowed only together with it\n");
+    expect_refused(SLOTS "  read_from: replica\n  servers: [h:1:1]\n",
+                   "t.yml:4:3: error: a.read_from: found without cluster, "
+                   "allowed only together with it\n");
+    expect_refused(CLUSTER "  read_from: whoever\n",
+                   "t.yml:5:14: error: a.read_from: found \"whoever\", allowed"
+                   " primary, replica, prefer_replica, nearest or zone\n");
+    expect_refused("a:\n  listen: h:1\n  distribution: slots\n"
+                   "  cluster: [/path]\n",
+                   "t.yml:4:13: error: a.cluster: found \"/path\", allowed "
+                   "host:port or [v6]:port\n");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -296,6 +339,8 @@ main(void)
                         range_slot_or_key_that_makes_no_sense_is_refused, 0,
                         ARRAY_LEN(refusals));
     tcase_add_test(tcase, overlaps_and_gaps_are_refused);
+    tcase_add_test(tcase, cluster_is_given_by_seeds_in_place_of_servers);
+    tcase_add_test(tcase, cluster_that_makes_no_sense_is_refused);
     tcase_add_test(tcase, keys_of_twemproxy_without_effect_are_only_warned_of);
     return unit_run("config", tcase);
 }

@@ -226,6 +226,39 @@ START_TEST(dead_server_keeps_its_slots)
 }
 END_TEST
 
+START_TEST(owners_of_a_cluster_may_leave_slots_out)
+{
+    struct route_shard_spec shards[] = {shard("a", 1), shard("b", 1)};
+    uint16_t owners[ROUTE_SLOTS];
+    struct route_spec spec = spec_of(shards, 2);
+    for (int i = 0; i < ROUTE_SLOTS; i++)
+        owners[i] = i == 12182 ? 1 : i == 5061 ? 0 : ROUTE_NO_OWNER;
+    spec.slot_owners = owners;
+    struct route *route = make_route(&spec);
+
+    ck_assert_uint_eq(find(route, "foo"), 1);
+    ck_assert_uint_eq(find(route, "bar"), 0);
+    ck_assert_uint_eq(find(route, "other"), ROUTE_NONE);
+    route_free(&route);
+    owners[7] = 2;
+    expect_refused(&spec, "slot 7", "owner");
+}
+END_TEST
+
+START_TEST(cluster_that_is_not_known_yet_serves_nothing)
+{
+    uint16_t owners[ROUTE_SLOTS];
+    struct route_spec spec = spec_of(NULL, 0);
+    memset(owners, 0xff, sizeof(owners));
+    spec.slot_owners = owners;
+    struct route *route = make_route(&spec);
+
+    ck_assert_uint_eq(find(route, "foo"), ROUTE_NONE);
+    ck_assert_uint_eq(route_slot(route, VIEW("foo")), 12182);
+    route_free(&route);
+}
+END_TEST
+
 START_TEST(explanation_names_tag_and_slot)
 {
     struct route *route = split_route(3);
@@ -250,6 +283,8 @@ main(void)
         slots_that_nobody_has_go_to_the_default,
         spans_that_make_no_sense_are_refused,
         dead_server_keeps_its_slots,
+        owners_of_a_cluster_may_leave_slots_out,
+        cluster_that_is_not_known_yet_serves_nothing,
         explanation_names_tag_and_slot,
     };
 

@@ -1,0 +1,102 @@
+/*
+ * config/cluster.c - seeds, and who is read from.
+ */
+#include "config/cluster.h"
+
+#include "base/mem.h"
+#include "config/address.h"
+
+static const char *const read_from_names[] = {
+    [READ_FROM_PRIMARY] = "primary",
+    [READ_FROM_REPLICA] = "replica",
+    [READ_FROM_PREFER_REPLICA] = "prefer_replica",
+    [READ_FROM_NEAREST] = "nearest",
+    [READ_FROM_ZONE] = "zone",
+};
+
+static void
+read_seed(struct report *report, const struct node *node,
+          struct address_text *seed)
+{
+    const char *allowed = "host:port or [v6]:port";
+
+    if (node->kind == NODE_TEXT && node->text_len > 0 && node->text[0] != '/')
+        allowed = address_text_parse(node_text(node), ADDRESS_SERVER, seed);
+    if (allowed != NULL)
+        report_found(report, node, "cluster", "%s", allowed);
+}
+
+void
+cluster_read_seeds(struct report *report, const struct node *node,
+                   void *target)
+{
+    struct pool_settings *pool = target;
+
+    if (node->kind != NODE_LIST || node->count == 0 ||
+        node->count > CLUSTER_SEEDS_MAX) {
+        report_found(report, node, "cluster",
+                     "a list of 1 to %d addresses host:port",
+                     CLUSTER_SEEDS_MAX);
+        return;
+    }
+    pool->seeds = mem_array(node->count, sizeof(*pool->seeds));
+    pool->seed_count = node->count;
+    struct address_text *seed = pool->seeds;
+    for (const struct node *item = node->first; item; item = item->next)
+        read_seed(report, item, seed++);
+}
+
+void
+cluster_read_from(struct report *report, const struct node *node,
+                  void *target)
+{
+    struct pool_settings *pool = target;
+
+    for (size_t i = 0; i < ARRAY_LEN(read_from_names); i++) {
+        if (view_equal(node_text(node), view_str(read_from_names[i]))) {
+            pool->read_from = (enum read_from)i;
+            return;
+        }
+    }
+    report_found(report, node, "read_from",
+                 "primary, replica, prefer_replica, nearest or zone");
+}
+
+static void
+check_alone(struct report *report, const struct node *map,
+            const struct pool_settings *pool)
+{
+    if (node_find(map, VIEW("servers")) != NULL)
+        report_error(report, node_key_mark(map, VIEW("servers")), "servers",
+                     "found together with cluster, allowed one of the two");
+    if (pool->distribution != DISTRIBUTION_SLOTS)
+        report_error(report, node_key_mark(map, VIEW("cluster")), "cluster",
+                     "found with distribution %s, allowed with slots",
+                     distribution_name(pool->distribution));
+}
+
+void
+cluster_check(struct report *report, const struct node *map,
+              const struct pool_settings *pool)
+{
+    bool is_cluster = node_find(map, VIEW("cluster")) != NULL;
+
+    if (is_cluster)
+        check_alone(report, map, pool);
+    else if (node_find(map, VIEW("read_from")) != NULL)
+        report_error(report, node_key_mark(map, VIEW("read_from")),
+                     "read_from", "found without cluster, allowed only "
+                     "together with it");
+    if (pool->read_from == READ_FROM_ZONE && pool->zone == NULL)
+        report_error(report, node_key_mark(map, VIEW("read_from")),
+                     "read_from", "found zone without the key zone, allowed "
+                     "only together with it");
+}
+
+void
+cluster_fini(struct pool_settings *pool)
+{
+    for (size_t i = 0; i < pool->seed_count; i++)
+        address_text_fini(&pool->seeds[i]);
+    mem_free(pool->seeds);
+}

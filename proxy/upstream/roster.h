@@ -1,0 +1,54 @@
+/*
+ * upstream/roster.h - the servers of a pool, by number.
+ *
+ *   0 .. shard_count - 1      one a shard, which the route answers with
+ *   shard_count .. count - 1  replicas of these
+ *
+ * A listed pool has the servers of its settings, all of them shards.  That of a
+ * cluster has what its nodes say; before any has spoken it is empty.
+ *
+ * Immutable once made and counted atomically, so that snapshots of all threads
+ * share it.
+ */
+#ifndef UPSTREAM_ROSTER_H
+#define UPSTREAM_ROSTER_H
+
+#include <stdbool.h>
+
+#include "config/settings.h"
+
+#define NODE_ID_MAX 64 /* 40 are in use */
+
+struct roster_entry {
+    char *name;
+    struct address_text address;
+    /* Of a discovered node only. */
+    char id[NODE_ID_MAX + 1];
+    char *zone;       /* NULL: it does not say */
+    uint32_t primary; /* number of the one it replicates, or its own */
+    uint64_t epoch;   /* under which it owns its slots */
+    bool is_usable;   /* a replica that may be read from */
+};
+
+struct roster {
+    unsigned refs; /* atomic */
+    uint32_t shard_count;
+    uint32_t count;
+    struct roster_entry entries[];
+};
+
+/* With room for `count`, zeroed, to be filled in by the caller. */
+struct roster *roster_new(uint32_t count, uint32_t shard_count);
+/* What stands in the settings: nobody in the pool of a cluster. */
+struct roster *roster_of_settings(const struct pool_settings *pool);
+
+struct roster *roster_ref(struct roster *roster);
+void roster_unref(struct roster **rosterp);
+
+/* The number of the node with this id or this address, or roster->count. */
+uint32_t roster_find_id(const struct roster *roster,
+                        struct view id) MUST_CHECK;
+uint32_t roster_find_address(const struct roster *roster, struct view host,
+                             uint16_t port) MUST_CHECK;
+
+#endif
