@@ -141,15 +141,28 @@ read_stat(const char *name)
     return value;
 }
 
-void
-mem_stats(size_t *allocated, size_t *resident)
+static void
+refresh_stats(void)
 {
     uint64_t epoch = 1;
     size_t size = sizeof(epoch);
 
     (void)mallctl("epoch", &epoch, &size, &epoch, size);
+}
+
+void
+mem_stats(size_t *allocated, size_t *resident)
+{
+    refresh_stats();
     *allocated = read_stat("stats.allocated");
     *resident = read_stat("stats.resident");
+}
+
+size_t
+mem_active(void)
+{
+    refresh_stats();
+    return read_stat("stats.active");
 }
 
 void
@@ -178,6 +191,12 @@ mem_stats(size_t *allocated, size_t *resident)
 {
     *allocated = 0;
     *resident = 0;
+}
+
+size_t
+mem_active(void)
+{
+    return 0;
 }
 
 void

@@ -37,6 +37,10 @@ void mem_thread_init(void);
  * the allocator cannot tell. */
 void mem_stats(size_t *allocated, size_t *resident);
 
+/* Bytes of the pages that are in use: without those that wait to be given back
+ * to the system; 0 where the allocator cannot tell. */
+size_t mem_active(void);
+
 /* Give memory of the calling thread's arena that has not been used for a second
  * back to the system.  Cheap; an idle thread must call it now and then, since
  * otherwise only allocating does this. */

@@ -338,7 +338,8 @@ make_workers(struct control *control, unsigned count)
     control->worker_count = count;
     control->workers = mem_array(count, sizeof(struct worker *));
     for (unsigned i = 0; i < count; i++)
-        control->workers[i] = worker_new(i, count, &control->mailbox);
+        control->workers[i] = worker_new(i, count, &control->mailbox,
+                                         &control->memory.budget);
 }
 
 static int
@@ -370,10 +371,12 @@ control_new(const char *path, struct snapshot *snapshot, struct error *error)
     mailbox_init(&control->mailbox, control->loop, on_message, control);
     make_workers(control, workers);
     fill_source(control);
+    memory_watch_start(&control->memory, control->loop, &control->source);
     control->ledger = ledger_new(workers);
     control->door =
         door_new(control->loop, control->ledger, control->workers, workers,
-                 &control->source.control_stats.accept_rests);
+                 &control->source.control_stats.accept_rests,
+                 &control->memory.budget);
     if (door_prepare(control->door, snapshot->settings, error) == 0) {
         control_publish(control, snapshot_ref(snapshot));
         if (open_stats(control, error) == 0)
@@ -441,6 +444,7 @@ control_free(struct control **controlp)
         gather_end(control, gather);
     timer_stop(&control->shutdown);
     timer_stop(&control->tick);
+    memory_watch_stop(&control->memory);
     for (unsigned i = 0; i < control->worker_count; i++)
         worker_free(&control->workers[i]);
     mem_free(control->workers);

@@ -15,6 +15,7 @@
 #include "daemon/door.h"
 #include "daemon/gather.h"
 #include "daemon/ledger.h"
+#include "daemon/memory_watch.h"
 #include "daemon/worker.h"
 
 enum control_state {
@@ -40,6 +41,7 @@ struct control {
     uint64_t next_gather_id;
     struct timer shutdown;
     struct timer tick; /* once a second */
+    struct memory_watch memory;
     struct signal_watch signals[4];
 };
 

@@ -12,6 +12,7 @@
 #include "net/listener.h"
 
 #define TOO_MANY "-ERR max number of clients reached\r\n"
+#define NO_MEMORY "-OOM proxy: max_memory is reached, no new clients are taken\r\n"
 
 enum entrance_state {
     ENTRANCE_NEW,  /* opened for a change that is not in force yet */
@@ -39,6 +40,7 @@ struct door {
     struct worker **workers;   /* borrowed */
     unsigned worker_count;
     struct cell *rests; /* times that accepting has rested; borrowed */
+    const struct budget *budget; /* borrowed */
     struct entrance_list entrances; /* in the order written */
     uint64_t next_client_id;
 };
@@ -84,6 +86,8 @@ find_obstacle(const struct door *door, const struct entrance *entrance)
         return CLOSE_REFUSED_MAXCLIENTS;
     if (limit > 0 && sessions_of_pool(door, entrance->account) >= limit)
         return CLOSE_REFUSED_POOL_CLIENTS;
+    if (budget_is_short(door->budget))
+        return CLOSE_REFUSED_MEMORY;
     return CLOSE_NONE;
 }
 
@@ -110,7 +114,8 @@ refuse(const struct entrance *entrance, int fd, enum close_reason why)
 {
     /* These cells of the first worker's block are written here alone. */
     struct session_stats *stats = entrance->account->blocks[0];
-    ssize_t sent = send(fd, TOO_MANY, sizeof(TOO_MANY) - 1, MSG_NOSIGNAL);
+    const char *text = why == CLOSE_REFUSED_MEMORY ? NO_MEMORY : TOO_MANY;
+    ssize_t sent = send(fd, text, strlen(text), MSG_NOSIGNAL);
 
     (void)sent; /* a fresh socket has room; if not, closing says it too */
     close(fd);
@@ -361,7 +366,8 @@ door_commit(struct door *door, struct snapshot *snapshot)
 
 struct door *
 door_new(struct loop *loop, struct ledger *ledger, struct worker **workers,
-         unsigned worker_count, struct cell *rests)
+         unsigned worker_count, struct cell *rests,
+         const struct budget *budget)
 {
     struct door *door = MEM_NEW(struct door);
 
@@ -370,6 +376,7 @@ door_new(struct loop *loop, struct ledger *ledger, struct worker **workers,
     door->workers = workers;
     door->worker_count = worker_count;
     door->rests = rests;
+    door->budget = budget;
     TAILQ_INIT(&door->entrances);
     return door;
 }

@@ -12,6 +12,7 @@
 #ifndef DAEMON_DOOR_H
 #define DAEMON_DOOR_H
 
+#include "base/budget.h"
 #include "base/error.h"
 #include "daemon/ledger.h"
 #include "daemon/worker.h"
@@ -19,10 +20,10 @@
 struct door;
 
 /* Without listeners; the first change opens them.  `rests` counts how often
- * accepting had to rest. */
+ * accepting had to rest; while the budget is short nobody is taken in. */
 struct door *door_new(struct loop *loop, struct ledger *ledger,
                       struct worker **workers, unsigned worker_count,
-                      struct cell *rests);
+                      struct cell *rests, const struct budget *budget);
 /* Nothing is accepted before the loop runs.  -1 and a sentence, with nothing
  * changed, when one cannot be opened. */
 int door_prepare(struct door *door, const struct settings *settings,

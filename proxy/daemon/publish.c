@@ -44,6 +44,8 @@ control_publish(struct control *control, struct snapshot *snapshot)
     ledger_enter(control->ledger, snapshot);
     control->snapshot = snapshot;
     control->source.snapshot = snapshot;
+    memory_watch_limit(&control->memory,
+                       snapshot->settings->max_memory_bytes);
     replace_editions(control);
     tell_workers(control);
     /* Newcomers reach the workers behind the edition that they are for. */

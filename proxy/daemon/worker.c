@@ -179,6 +179,7 @@ worker_main(void *arg)
     mem_thread_init();
     struct crash_stack *stack = crash_join("worker", worker->number);
     session_env_init(env, worker->loop, worker->number, worker->count);
+    env->budget = worker->budget;
     env->ask = ask_control;
     env->ask_arg = worker;
     env->on_session_end = on_session_end;
@@ -195,13 +196,15 @@ worker_main(void *arg)
 }
 
 struct worker *
-worker_new(unsigned number, unsigned count, struct mailbox *control)
+worker_new(unsigned number, unsigned count, struct mailbox *control,
+           const struct budget *budget)
 {
     struct worker *worker = MEM_NEW(struct worker);
 
     worker->number = number;
     worker->count = count;
     worker->control = control;
+    worker->budget = budget;
     worker->loop = loop_new();
     mailbox_init(&worker->mailbox, worker->loop, on_message, worker);
     return worker;

@@ -21,6 +21,7 @@ struct worker {
     struct loop *loop;
     struct mailbox mailbox; /* to this worker */
     struct mailbox *control;
+    const struct budget *budget; /* of the process */
     struct session_env env;
     struct worker_stats stats;
     struct timer trim; /* gives memory back */
@@ -31,7 +32,8 @@ struct worker {
 /* Does not start the thread yet, so that messages may be posted; the first is
  * an edition. */
 struct worker *worker_new(unsigned number, unsigned count,
-                          struct mailbox *control);
+                          struct mailbox *control,
+                          const struct budget *budget);
 /* Post what must not get lost: waits while the worker's box is full. */
 void worker_tell(struct worker *worker, const struct message *message);
 void worker_start(struct worker *worker);

@@ -81,7 +81,8 @@ close_if_idle(struct session *session, uint64_t now_us)
     uint64_t idle_us = (uint64_t)settings->client_idle_timeout_ms * 1000;
     uint64_t upload_us = (uint64_t)settings->upload_idle_timeout_ms * 1000;
 
-    if (session->upload != NULL && session->stream.reading &&
+    if ((session->upload != NULL || session->is_gathering) &&
+        session->stream.reading &&
         session->used_us + upload_us < now_us)
         session_close(&session, CLOSE_CLIENT_UPLOAD_IDLE);
     else if (idle_us > 0 && session->in_flight == 0 &&
@@ -96,7 +97,7 @@ close_idle(struct session_pool *pool, uint64_t now_us)
     struct session *session = TAILQ_FIRST(&pool->sessions);
 
     if (pool->settings->client_idle_timeout_ms == 0 &&
-        pool->upload_count == 0)
+        pool->upload_count == 0 && pool->gather_count == 0)
         return;
     while (session != NULL) {
         struct session *next = TAILQ_NEXT(session, link);

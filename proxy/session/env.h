@@ -8,6 +8,7 @@
 
 #include <sys/queue.h>
 
+#include "base/budget.h"
 #include "base/buf.h"
 #include "net/loop.h"
 #include "resp/request_scan.h"
@@ -58,6 +59,7 @@ struct session_pool {
     unsigned session_count;
     uint32_t next_lane_number;   /* sessions take shared lanes in turn */
     unsigned upload_count;       /* sessions in the middle of an upload */
+    unsigned gather_count;       /* ... of a large request that is gathered */
     struct timer deadline;       /* of one due not later than the first ... */
     uint64_t deadline_us;        /* ... and when it fires */
     struct timer tick;           /* idle and stalled clients */
@@ -81,6 +83,7 @@ struct session_env {
     struct request_scan *scan;  /* the scanner nobody is in the middle of */
     struct buf out;             /* scratch for local answers */
     uint64_t next_request_id;
+    const struct budget *budget; /* of the process; NULL: not measured */
     bool draining;              /* no new requests: the process stops */
     /* Upward: ask control.  Answered later, or never when it is too late. */
     void (*ask)(struct session_env *env, const struct question *question);

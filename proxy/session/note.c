@@ -15,6 +15,38 @@ command_name(const struct command *command)
     return command == NULL ? "?" : command->name;
 }
 
+static void
+log_end(const struct session *session, enum close_reason why)
+{
+    const char *pool = session->pool->settings->name;
+    char addr[ADDRESS_TEXT_MAX];
+
+    if (!log_is_on(close_reason_level(why)))
+        return;
+    address_of_peer(session->stream.io.fd, addr);
+    log_limited(close_reason_level(why), pool, close_reason_name(why),
+                "client connection ended", "pool=%s id=%llu addr=%s reason=%s",
+                pool, (unsigned long long)session->id, addr,
+                close_reason_name(why));
+}
+
+void
+note_end(const struct session *session, enum close_reason why)
+{
+    struct session_stats *stats = session->pool->stats;
+
+    cell_inc(&stats->ended);
+    cell_inc(&stats->closed[why]);
+    cell_dec(&stats->client_connections);
+    if (why == CLOSE_CLIENT_EOF || why == CLOSE_CLIENT_QUIT)
+        cell_inc(&stats->client_eof);
+    else
+        cell_inc(&stats->client_err);
+    if (session->is_heavy)
+        cell_dec(&stats->heavy_clients);
+    log_end(session, why);
+}
+
 void
 note_refusal(const struct session *session, const struct command *command,
              struct view text)

@@ -16,6 +16,9 @@ struct command;
 struct request;
 struct session;
 
+/* The session is about to close its connection, and ends. */
+void note_end(const struct session *session, enum close_reason why);
+
 /* A request is answered with an error of the proxy (code and text; '-' and CRLF
  * do no harm).  `command` is NULL when nobody knows it. */
 void note_refusal(const struct session *session, const struct command *command,

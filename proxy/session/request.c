@@ -19,6 +19,7 @@
 
 #define FREE_REQUESTS 8192 /* kept for reuse by a worker */
 #define OUTPUT_HIGH 262144  /* output with which the lane behind it waits */
+#define OUTPUT_SHORT 65536  /* the same while memory is short */
 #define HELD_SMALL 16384    /* kept answers below this are made compact */
 #define TEXT_MAX 256
 
@@ -286,8 +287,9 @@ request_hold(struct request *request, struct chain *reply,
         request->is_held = true;
         LIST_INSERT_HEAD(&env->held, request, held_link);
     }
-    if (unlikely(session_is_over_limit(session))) {
-        session_close(&session, CLOSE_CLIENT_OUTPUT_LIMIT);
+    enum close_reason excess = session_excess(session);
+    if (unlikely(excess != CLOSE_NONE)) {
+        session_close(&session, excess);
         return false;
     }
     return true;
@@ -320,6 +322,22 @@ request_compact_held(struct session_env *env)
 
 /* --- what the lane says --------------------------------------------------------- */
 
+/* Nothing more can be kept for it, but others wait behind.  While memory is
+ * short they are not made to. */
+static void
+make_others_wait(struct session *session, struct request *request)
+{
+    switch (session_excess(session)) {
+    case CLOSE_NONE:
+        break;
+    case CLOSE_CLIENT_MEMORY:
+        session_close(&session, CLOSE_CLIENT_MEMORY);
+        break;
+    default:
+        session_pause_lane(session, request);
+    }
+}
+
 /* More is in the output than the client takes: shall the lane wait? */
 static void
 check_output(struct request *request)
@@ -327,12 +345,14 @@ check_output(struct request *request)
     struct session *session = request->session;
     struct call *call = &request->call;
     size_t bytes = session->stream.out.bytes;
+    size_t high = session_is_short(session) ? OUTPUT_SHORT : OUTPUT_HIGH;
 
-    if (bytes < OUTPUT_HIGH || call->lane == NULL)
+    if (bytes < high || call->lane == NULL)
         return;
-    if (call->lane->kind == LANE_PRIVATE || !lane_has_behind(call) ||
-        session_is_over_limit(session))
+    if (call->lane->kind == LANE_PRIVATE || !lane_has_behind(call))
         session_pause_lane(session, request);
+    else
+        make_others_wait(session, request);
 }
 
 /* Not our turn yet, and the reply is long. */
@@ -442,9 +462,18 @@ on_contended(struct call *call)
     struct request *request = CONTAINER_OF(call, struct request, call);
     struct session *session = request->session;
 
-    if (session != NULL && session->pausing == request &&
-        !session_is_over_limit(session))
+    if (session == NULL || session->pausing != request)
+        return;
+    switch (session_excess(session)) {
+    case CLOSE_NONE:
         session_resume_lane(session);
+        break;
+    case CLOSE_CLIENT_MEMORY:
+        session_close(&session, CLOSE_CLIENT_MEMORY);
+        break;
+    default: /* it has stall_grace to take some of it */
+        break;
+    }
 }
 
 const struct call_ops request_call_ops = {

@@ -4,7 +4,6 @@
 #include "session/session.h"
 
 #include "base/doing.h"
-#include "base/log_limit.h"
 #include "base/mem.h"
 #include "command/refuse.h"
 #include "resp/encode.h"
@@ -17,6 +16,7 @@
 #define WINDOW_FIRST 16    /* requests in flight before any answer was seen */
 #define INPUT_HIGH 8192    /* unread bytes with which reading stops */
 #define REQUESTS_HIGH (1u << 20) /* unanswered bytes with which it stops */
+#define REQUESTS_SHORT 65536     /* the same while memory is short */
 #define OUTPUT_LOW 65536   /* a paused lane goes on below this */
 #define HEAVY_REPLIES 8    /* light replies in a row that end heaviness */
 
@@ -141,38 +141,6 @@ session_free(struct grave *grave)
 }
 
 static void
-log_end(const struct session *session, enum close_reason why)
-{
-    const char *pool = session->pool->settings->name;
-    char addr[ADDRESS_TEXT_MAX];
-
-    if (!log_is_on(close_reason_level(why)))
-        return;
-    address_of_peer(session->stream.io.fd, addr);
-    log_limited(close_reason_level(why), pool, close_reason_name(why),
-                "client connection ended", "pool=%s id=%llu addr=%s reason=%s",
-                pool, (unsigned long long)session->id, addr,
-                close_reason_name(why));
-}
-
-static void
-count_close(struct session *session, enum close_reason why)
-{
-    struct session_stats *stats = session->pool->stats;
-
-    cell_inc(&stats->ended);
-    cell_inc(&stats->closed[why]);
-    cell_dec(&stats->client_connections);
-    if (why == CLOSE_CLIENT_EOF || why == CLOSE_CLIENT_QUIT)
-        cell_inc(&stats->client_eof);
-    else
-        cell_inc(&stats->client_err);
-    if (session->is_heavy)
-        cell_dec(&stats->heavy_clients);
-    log_end(session, why);
-}
-
-static void
 session_leave_lists(struct session *session)
 {
     struct session_pool *pool = session->pool;
@@ -198,7 +166,7 @@ session_close(struct session **sessionp, enum close_reason why)
     if (session->state == SESSION_DRAINING && why == CLOSE_NONE)
         why = session->close_reason;
     session_set_state(session, SESSION_CLOSED);
-    count_close(session, why);
+    note_end(session, why);
     session_leave_lists(session);
     stream_close(&session->stream);
     session_drop_scan(session);
@@ -250,7 +218,8 @@ session_has_room(const struct session *session)
     if (session->in_flight > 0 &&
         (session->barrier || session->is_heavy || session_is_behind(session) ||
          session->in_flight >= session->window ||
-         session->asked_bytes >= REQUESTS_HIGH ||
+         session->asked_bytes >=
+             (session_is_short(session) ? REQUESTS_SHORT : REQUESTS_HIGH) ||
          session_is_over_limit(session)))
         return false;
     return session->stream.out.bytes <=
@@ -301,11 +270,17 @@ session_note_reply(struct session *session, uint64_t bytes)
     note_weight(session, bytes);
 }
 
-bool
-session_is_over_limit(const struct session *session)
+enum close_reason
+session_excess(const struct session *session)
 {
-    return session->held_bytes + session->stream.out.bytes >
-        session->pool->settings->client_output_limit_bytes;
+    const struct pool_settings *settings = session->pool->settings;
+    size_t kept = session->held_bytes + session->stream.out.bytes;
+
+    if (kept > settings->large_reply_bytes && session_is_short(session))
+        return CLOSE_CLIENT_MEMORY;
+    if (kept > settings->client_output_limit_bytes)
+        return CLOSE_CLIENT_OUTPUT_LIMIT;
+    return CLOSE_NONE;
 }
 
 void
@@ -344,6 +319,23 @@ session_scan(struct session *session)
     return env->scan;
 }
 
+static void
+set_gathering(struct session *session, bool is_gathering)
+{
+    session->pool->gather_count +=
+        (unsigned)is_gathering - (unsigned)session->is_gathering;
+    session->is_gathering = is_gathering;
+}
+
+void
+session_read_on(struct session *session)
+{
+    /* Its silence was ours. */
+    if (!session->stream.reading)
+        session->used_us = loop_now_us(session->pool->env->loop);
+    stream_set_reading(&session->stream, true);
+}
+
 void
 session_drop_scan(struct session *session)
 {
@@ -352,6 +344,7 @@ session_drop_scan(struct session *session)
 
     if (scan == NULL)
         return;
+    set_gathering(session, false);
     session->scan = NULL;
     if (env->scan == NULL) {
         request_scan_reset(scan);
@@ -474,6 +467,7 @@ keep_partial(struct session *session, struct request_scan *scan)
         scan->known > settings->request_limit_bytes) {
         if (upload_try(session))
             return;
+        set_gathering(session, true);
     }
     size_t want = MIN(scan->known, MAX(2 * have, settings->large_request_bytes));
     session->stream.want = (uint32_t)want;
@@ -513,8 +507,12 @@ session_set_interest(struct session *session)
         return;
     if (stuck && session->stream.reading)
         cell_inc(&session->pool->stats->window_waits);
-    if (session->upload == NULL)
-        stream_set_reading(&session->stream, !stuck);
+    if (session->upload != NULL)
+        return;
+    if (stuck)
+        stream_set_reading(&session->stream, false);
+    else
+        session_read_on(session);
 }
 
 void

@@ -76,6 +76,7 @@ struct session {
     bool reply_skip;        /* CLIENT REPLY SKIP: the next request only */
     bool in_resume;
     bool barrier;           /* nothing more until the queue is empty */
+    bool is_gathering;      /* a large request that is not passed on */
     bool is_heavy;
     uint8_t light_replies;  /* in a row, while heavy */
     struct request_scan *scan;    /* in the middle of a request */
@@ -111,11 +112,27 @@ void session_resume_lane(struct session *session);
 /* Account for an answer that has been put into the output. */
 void session_note_reply(struct session *session, uint64_t bytes);
 
-/* Answers kept for the client have passed its limit, or not. */
-bool session_is_over_limit(const struct session *session);
+/* The process has reached max_memory: large things have to do without. */
+static inline bool
+session_is_short(const struct session *session)
+{
+    return unlikely(budget_is_short(session->pool->env->budget));
+}
+
+/* The limit that answers kept for the client have passed: CLOSE_NONE, or the
+ * reason for which it is closed if there is no other way. */
+enum close_reason session_excess(const struct session *session);
+static inline bool
+session_is_over_limit(const struct session *session)
+{
+    return session_excess(session) != CLOSE_NONE;
+}
 
 /* What the scanner is to allow this client. */
 struct request_limits session_limits(const struct session *session);
+
+/* Read its input again; time to be idle runs from now on. */
+void session_read_on(struct session *session);
 
 /* Give a scanner that was in the middle of a request back. */
 void session_drop_scan(struct session *session);

@@ -3,6 +3,7 @@
  */
 #include "session/upload.h"
 
+#include "base/log_limit.h"
 #include "base/mem.h"
 #include "command/keys.h"
 #include "resp/encode.h"
@@ -10,6 +11,9 @@
 #include "session/note.h"
 #include "session/private_lane.h"
 #include "session/request.h"
+
+#define NO_MEMORY \
+    "-OOM proxy: max_memory is reached, command was not executed\r\n"
 
 struct upload {
     struct request *request; /* NULL: the rest is dropped */
@@ -63,11 +67,27 @@ answer_too_large(struct session *session)
     buf_fini(&line);
 }
 
-/* Say that it is too large, and read over the rest. */
+static void
+answer_no_memory(struct session *session, const struct command *command)
+{
+    static const struct view text = {NO_MEMORY, sizeof(NO_MEMORY) - 1};
+    const char *pool = session->pool->settings->name;
+
+    cell_inc(&session->pool->stats->errors_memory);
+    cell_inc(&session->pool->stats->forward_error);
+    log_warn_limited(pool, "max_memory", "large request refused",
+                     "pool=%s id=%llu command=%s reason=max_memory", pool,
+                     (unsigned long long)session->id,
+                     command == NULL ? "?" : command->name);
+    if (!session->reply_off && !session->reply_skip)
+        request_answer_now(session, command, text);
+    session->reply_skip = false;
+}
+
+/* Read over the rest of a request that has been answered. */
 static bool
 begin_refusal(struct session *session)
 {
-    answer_too_large(session);
     if (session->scan->seen == 0) {
         /* Not even a name: there is nothing to find the end by. */
         session_drain(session, CLOSE_CLIENT_PROTOCOL);
@@ -76,6 +96,28 @@ begin_refusal(struct session *session)
     upload_begin(session, NULL);
     consume_all(session);
     return true;
+}
+
+static bool
+refuse_size(struct session *session)
+{
+    answer_too_large(session);
+    return begin_refusal(session);
+}
+
+/* Memory is short.  Without a name there is no telling where it ends; such a
+ * word is short itself. */
+static bool
+refuse_for_memory(struct session *session)
+{
+    const struct request_scan *scan = session->scan;
+    struct command_args args = {stream_input_data(&session->stream),
+                                scan->args, scan->seen};
+
+    if (scan->kind != REQUEST_ARRAY || scan->seen == 0)
+        return false;
+    answer_no_memory(session, command_find(command_arg(&args, 0)));
+    return begin_refusal(session);
 }
 
 /* Can the request be routed by what is here of it? */
@@ -157,22 +199,25 @@ upload_try(struct session *session)
     const struct command *command =
         session->authenticated ? upload_command(&args, scan) : NULL;
     bool too_large = scan->known > settings->request_limit_bytes;
+    bool is_short = session_is_short(session);
 
-    if (command == NULL && !too_large)
+    if (command == NULL && !too_large && !is_short)
         return false;
     if (!TAILQ_EMPTY(&session->queue)) {
         session->barrier = true;
         stream_set_reading(&session->stream, false);
         return true;
     }
+    if (is_short)
+        return refuse_for_memory(session);
     if (command == NULL)
-        return begin_refusal(session);
+        return refuse_size(session);
     uint32_t shard =
         route_find(session->generation->route,
                    command_arg(&args, (uint32_t)command->first_key),
                    &session->pool->pool->dice);
     if (shard == ROUTE_NONE) /* if gathered, refused in the ordinary way */
-        return too_large && begin_refusal(session);
+        return too_large && refuse_size(session);
     begin_passing_on(session, command, shard);
     return true;
 }
@@ -255,7 +300,7 @@ upload_on_drain(struct session *session)
         return;
     if (session->upload->request != NULL)
         request_stop_deadline(session->upload->request);
-    stream_set_reading(&session->stream, true);
+    session_read_on(session);
 }
 
 void
@@ -264,7 +309,7 @@ upload_on_lost(struct session *session)
     if (session->upload == NULL)
         return;
     session->upload->request = NULL;
-    stream_set_reading(&session->stream, true);
+    session_read_on(session);
 }
 
 void

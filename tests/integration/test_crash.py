@@ -100,7 +100,7 @@ def test_a_crash_under_load_ends_at_once(world, number):
     """Whoever the signal meets, and whatever it does at the moment."""
     pool = Pool(world, workers=2)
     proxy = pool.proxy
-    with pytest.raises(AssertionError): # theirs, at the end
+    with pytest.raises(AssertionError):  # theirs, at the end
         with Neighbours(pool, 4) as neighbours:
             neighbours.wait_for_more(100)
             path = proxy.process.log_path

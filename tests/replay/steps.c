@@ -173,6 +173,20 @@ step_descriptors(struct world *world, const struct args *args)
     fake_set_descriptors(world->loop, true);
 }
 
+static void
+step_short(struct world *world, const struct args *args)
+{
+    (void)args;
+    budget_set_short(&world->budget, true);
+}
+
+static void
+step_enough(struct world *world, const struct args *args)
+{
+    (void)args;
+    budget_set_short(&world->budget, false);
+}
+
 /* --- what peers do -------------------------------------------------------- */
 
 static struct fake_peer *
@@ -484,6 +498,8 @@ static const struct step steps[] = {
     {"server $ hangs", step_hang},
     {"descriptors run out", step_no_descriptors},
     {"descriptors are back", step_descriptors},
+    {"memory is short", step_short},
+    {"memory is enough", step_enough},
     {"time $", step_time},
     {"hold", step_hold},
     {"go", step_go},

@@ -68,6 +68,7 @@ start(struct world *world)
 {
     world->ledger = ledger_new(1);
     session_env_init(&world->env, world->loop, 0, 1);
+    world->env.budget = &world->budget;
     world->env.ask = on_question;
     world->env.ask_arg = world;
     world->env.on_session_end = on_session_end;

@@ -33,6 +33,7 @@ struct world {
     const struct settings *settings; /* NULL until there is a pool */
     struct ledger *ledger;
     struct edition *edition; /* the newest */
+    struct budget budget; /* of memory */
     struct session_env env;
     uint64_t sessions;
     struct world_peer peers[WORLD_PEERS_MAX];
