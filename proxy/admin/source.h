@@ -29,7 +29,7 @@ struct admin_source {
     uint64_t started_mono_us;
     /* Is the process up and not shutting down? */
     bool (*is_ready)(void *arg);
-    /* Does the pool listen, and do all workers serve it? */
+    /* Does the pool listen, and is no server of it down? */
     bool (*pool_is_ready)(void *arg, size_t pool);
     /* Where the pool's first listener really is, "127.0.0.1:6379". */
     const char *(*pool_address)(void *arg, size_t pool);

@@ -116,6 +116,18 @@ read_redis_auth(struct report *report, const struct node *node, void *target)
 }
 
 static void
+read_on_server_down(struct report *report, const struct node *node,
+                    void *target)
+{
+    struct pool_settings *pool = target;
+
+    if (view_equal(node_text(node), VIEW("nil")))
+        pool->on_server_down = DOWN_NIL;
+    else if (!view_equal(node_text(node), VIEW("error")))
+        report_found(report, node, "on_server_down", "error or nil");
+}
+
+static void
 read_reuseport(struct report *report, const struct node *node,
                void *target UNUSED)
 {

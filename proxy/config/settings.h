@@ -51,6 +51,12 @@ struct server_settings {
     size_t slot_count;
 };
 
+/* How requests for a server that cannot be reached are answered. */
+enum down_answer {
+    DOWN_ERROR, /* with an error */
+    DOWN_NIL    /* reads as if the key were missing, others with an error */
+};
+
 struct pool_settings {
     char *name;
     struct address_text *listens;
@@ -61,6 +67,7 @@ struct pool_settings {
     bool has_tag;
     char tag[2];
     enum range_by range_by;
+    enum down_answer on_server_down;
     struct server_settings *servers;    /* in the order written */
     size_t server_count;
     struct address_text *seeds;         /* cluster: where to ask for servers */

@@ -258,6 +258,9 @@ on_message(void *arg, struct message *message)
     case MESSAGE_LISTED:
         take_listed(control, message);
         break;
+    case MESSAGE_INCIDENTS:
+        prober_take_incidents(control->prober, message);
+        break;
     case MESSAGE_DRAINED:
         take_drained(control);
         break;
@@ -268,6 +271,7 @@ on_message(void *arg, struct message *message)
     case MESSAGE_EDITION:
     case MESSAGE_LIST:
     case MESSAGE_ANSWER:
+    case MESSAGE_VERDICT:
     case MESSAGE_DRAIN:
     case MESSAGE_STOP:
         ASSERT(!"a message for a worker");
@@ -287,8 +291,9 @@ is_ready(void *arg)
 static bool
 pool_is_ready(void *arg, size_t pool)
 {
-    (void)pool;
-    return is_ready(arg);
+    struct control *control = arg;
+
+    return is_ready(arg) && prober_pool_is_ready(control->prober, pool);
 }
 
 static const char *
@@ -373,6 +378,8 @@ control_new(const char *path, struct snapshot *snapshot, struct error *error)
     fill_source(control);
     memory_watch_start(&control->memory, control->loop, &control->source);
     control->ledger = ledger_new(workers);
+    control->prober = prober_new(control->loop, control->workers, workers,
+                                 control->source.editions);
     control->door =
         door_new(control->loop, control->ledger, control->workers, workers,
                  &control->source.control_stats.accept_rests,
@@ -439,6 +446,7 @@ control_free(struct control **controlp)
     if (control == NULL)
         return;
     admin_free(&control->admin);
+    prober_free(&control->prober);
     door_free(&control->door);
     while ((gather = TAILQ_FIRST(&control->gathers)) != NULL)
         gather_end(control, gather);

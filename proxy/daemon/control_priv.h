@@ -16,6 +16,7 @@
 #include "daemon/gather.h"
 #include "daemon/ledger.h"
 #include "daemon/memory_watch.h"
+#include "daemon/prober.h"
 #include "daemon/worker.h"
 
 enum control_state {
@@ -35,6 +36,7 @@ struct control {
     unsigned worker_count;
     unsigned drained; /* workers without a session left */
     struct door *door;
+    struct prober *prober;
     struct admin_source source;
     struct admin *admin;
     struct gather_list gathers;

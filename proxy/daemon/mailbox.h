@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "net/loop.h"
+#include "upstream/health.h"
 
 #define MAILBOX_SIZE 65536
 
@@ -23,12 +24,14 @@ enum message_kind {
     MESSAGE_EDITION, /* edition: go on by it; the worker frees it */
     MESSAGE_LIST,   /* id: append your lines for pool */
     MESSAGE_ANSWER, /* pool, session_id, id, text: the answer to a question */
+    MESSAGE_VERDICT, /* pool, shard, health: as the last edition has them */
     MESSAGE_DRAIN,  /* finish what is in flight */
     MESSAGE_STOP,   /* end now */
     /* to control */
     MESSAGE_QUESTION, /* worker, question_kind, pool, session_id, id, text */
     MESSAGE_LISTED,   /* worker, id, text */
     MESSAGE_LET_GO,   /* worker, id: nothing is left that this epoch lacks */
+    MESSAGE_INCIDENTS, /* worker, pool, shard, id: an epoch, incidents */
     MESSAGE_DRAINED   /* worker: no session is left */
 };
 
@@ -41,6 +44,9 @@ struct message {
     uint64_t session_id;
     uint64_t id; /* of a request, a client, a gathering or an epoch */
     struct edition *edition;
+    uint32_t shard;
+    enum health_state health;
+    struct incident_counts incidents;
     char *text;  /* owned by the message; NULL or text_len bytes */
     size_t text_len;
 };

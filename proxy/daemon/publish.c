@@ -23,6 +23,7 @@ tell_workers(struct control *control)
             .kind = MESSAGE_EDITION,
             .edition = ledger_edition(control->ledger, control->snapshot, i),
         };
+        prober_fill(control->prober, message.edition);
         worker_tell(control->workers[i], &message);
     }
 }
@@ -47,6 +48,7 @@ control_publish(struct control *control, struct snapshot *snapshot)
     memory_watch_limit(&control->memory,
                        snapshot->settings->max_memory_bytes);
     replace_editions(control);
+    prober_take(control->prober);
     tell_workers(control);
     /* Newcomers reach the workers behind the edition that they are for. */
     door_commit(control->door, snapshot);

@@ -4,6 +4,7 @@
 #include "daemon/worker.h"
 
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log_limit.h"
@@ -76,6 +77,49 @@ on_let_go(struct session_env *env, uint64_t epoch)
     (void)!mailbox_post(worker->control, &message);
 }
 
+static void
+tell_incidents(struct worker *worker, size_t pool_id, struct server *server)
+{
+    static const struct incident_counts none;
+    struct message message = {
+        .kind = MESSAGE_INCIDENTS,
+        .worker = worker->number,
+        .pool = pool_id,
+        .shard = server->shard,
+        .id = worker->env.snapshot->epoch,
+        .incidents = server->incidents,
+    };
+
+    if (memcmp(&server->incidents, &none, sizeof(none)) == 0)
+        return;
+    server->incidents = none;
+    /* If it is lost, the next one tells as much. */
+    (void)!mailbox_post(worker->control, &message);
+}
+
+/* Of the servers that stand in the newest edition: who else is still here is of
+ * no interest to control. */
+static void
+tell_pool_incidents(struct worker *worker, const struct session_pool *pool)
+{
+    const struct generation *current = pool->pool->current;
+
+    pool->pool->has_incidents = false;
+    for (uint32_t shard = 0; shard < current->server_count; shard++)
+        tell_incidents(worker, pool->id, generation_server(current, shard));
+}
+
+/* Once a turn, however many requests met the same fault. */
+static void
+tell_all_incidents(struct worker *worker)
+{
+    for (size_t i = 0; i < worker->env.pool_count; i++) {
+        const struct session_pool *pool = worker->env.pools[i];
+        if (unlikely(pool->pool->has_incidents))
+            tell_pool_incidents(worker, pool);
+    }
+}
+
 /* --- messages ------------------------------------------------------------------ */
 
 static void
@@ -90,6 +134,16 @@ take_client(struct worker *worker, const struct message *message)
     struct session *session = session_new(pool, message->fd, message->id);
     if (worker->draining)
         session_drain(session, CLOSE_SHUTDOWN);
+}
+
+static void
+take_verdict(struct worker *worker, const struct message *message)
+{
+    struct session_pool *pool =
+        session_env_find(&worker->env, message->pool);
+
+    ASSERT(pool != NULL && !pool->is_removed);
+    pool_set_verdict(pool->pool, message->shard, message->health);
 }
 
 static void
@@ -129,6 +183,9 @@ on_message(void *arg, struct message *message)
                                 message->session_id, message->id,
                                 view_of(message->text, message->text_len));
         break;
+    case MESSAGE_VERDICT:
+        take_verdict(worker, message);
+        break;
     case MESSAGE_DRAIN:
         worker->draining = true;
         session_env_drain(&worker->env);
@@ -140,6 +197,7 @@ on_message(void *arg, struct message *message)
     case MESSAGE_QUESTION:
     case MESSAGE_LISTED:
     case MESSAGE_LET_GO:
+    case MESSAGE_INCIDENTS:
     case MESSAGE_DRAINED:
         ASSERT(!"a message for control");
     }
@@ -148,10 +206,11 @@ on_message(void *arg, struct message *message)
 /* --- life ------------------------------------------------------------------------ */
 
 static void
-count_turn(void *arg)
+on_turn_end(void *arg)
 {
     struct worker *worker = arg;
 
+    tell_all_incidents(worker);
     cell_inc(&worker->stats.turns);
     cell_set(&worker->stats.chunk_bytes,
              loop_chunks(worker->loop)->live_bytes);
@@ -184,7 +243,7 @@ worker_main(void *arg)
     env->ask_arg = worker;
     env->on_session_end = on_session_end;
     env->on_let_go = on_let_go;
-    loop_on_turn_end(worker->loop, count_turn, worker);
+    loop_on_turn_end(worker->loop, on_turn_end, worker);
     timer_init(&worker->trim, worker->loop, on_trim, worker);
     timer_start(&worker->trim, TRIM_MS);
     loop_run(worker->loop);

@@ -81,6 +81,36 @@ request_start_deadline(struct request *request)
         start_timer(pool, request);
 }
 
+/* Answer first: what the server makes of it may end the call. */
+static void
+request_end_late(struct request *request, bool sent)
+{
+    struct server *server = request_server(request);
+
+    request->refs++;
+    if (sent)
+        chunk_unref(&request->call.body.chunk);
+    request_fail(request, request_text_late(request, request->shard, sent));
+    if (sent)
+        server_on_expired(server, &request->call);
+    request_unref(&request);
+}
+
+/* Part of the answer has left, so its client can only be closed. */
+static void
+request_cut(struct request *request)
+{
+    struct session *session = request->session;
+    struct server *server = request_server(request);
+    bool is_split = request->job != NULL;
+
+    request->refs++;
+    session_close(&session, CLOSE_REPLY_CUT);
+    if (!is_split)
+        server_on_expired(server, &request->call);
+    request_unref(&request);
+}
+
 static void
 request_expire(struct request *request)
 {
@@ -93,7 +123,7 @@ request_expire(struct request *request)
     request->was_late = true;
     cell_inc(&request->pool->stats->errors_timeout);
     if (request->begun) {
-        session_close(&session, CLOSE_REPLY_CUT);
+        request_cut(request);
         return;
     }
     if (request->job != NULL) {
@@ -107,13 +137,11 @@ request_expire(struct request *request)
     }
     upload_on_lost(session);
     note_late(request, request->shard, sent);
-    if (sent) {
-        chunk_unref(&request->call.body.chunk);
-    } else if (server_withdraw(request_server(request), &request->call)) {
+    if (!sent && server_withdraw(request_server(request), &request->call)) {
         struct request *call_ref = request;
         request_unref(&call_ref);
     }
-    request_fail(request, request_text_late(request, request->shard, sent));
+    request_end_late(request, sent);
 }
 
 void

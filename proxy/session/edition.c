@@ -14,10 +14,13 @@ edition_new(struct snapshot *snapshot)
     edition->snapshot = snapshot_ref(snapshot);
     edition->pools =
         mem_array(settings->pool_count, sizeof(struct edition_pool));
-    for (size_t i = 0; i < settings->pool_count; i++)
+    for (size_t i = 0; i < settings->pool_count; i++) {
+        size_t count = snapshot->pools[i].roster->count;
         edition->pools[i].servers =
-            mem_array(snapshot->pools[i].roster->count,
-                      sizeof(struct server_stats *));
+            mem_array(count, sizeof(struct server_stats *));
+        edition->pools[i].health =
+            mem_array(count, sizeof(enum health_state));
+    }
     return edition;
 }
 
@@ -29,8 +32,10 @@ edition_free(struct edition **editionp)
     *editionp = NULL;
     if (edition == NULL)
         return;
-    for (size_t i = 0; i < edition->snapshot->settings->pool_count; i++)
+    for (size_t i = 0; i < edition->snapshot->settings->pool_count; i++) {
         mem_free(edition->pools[i].servers);
+        mem_free(edition->pools[i].health);
+    }
     mem_free(edition->pools);
     snapshot_unref(&edition->snapshot);
     mem_free(edition);

@@ -1,5 +1,5 @@
 /*
- * session/edition.h - a snapshot, and where one worker counts.
+ * session/edition.h - a snapshot, where one worker counts, how servers are.
  *
  * Pools and servers keep their blocks of counters from one snapshot to the next
  * as long as they keep their names; pools are known by an id that they keep as
@@ -9,13 +9,15 @@
 #define SESSION_EDITION_H
 
 #include "session/session_stats.h"
+#include "upstream/health.h"
 #include "upstream/server_stats.h"
 #include "upstream/snapshot.h"
 
 struct edition_pool {
     size_t id; /* never used again for another pool */
     struct session_stats *stats;
-    struct server_stats **servers; /* as the roster numbers them */
+    struct server_stats **servers; /* as the roster numbers them ... */
+    enum health_state *health;     /* ... the verdicts of control as well */
 };
 
 struct edition {

@@ -120,6 +120,19 @@ on_tick(struct timer *timer, void *arg)
 
 /* --- pools ---------------------------------------------------------------------------- */
 
+/* Those that are down are not connected to. */
+static void
+session_pool_start(struct session_pool *pool,
+                   const struct edition_pool *blocks)
+{
+    const struct generation *current = pool->pool->current;
+
+    for (uint32_t i = 0; i < current->server_count; i++)
+        server_set_verdict(generation_server(current, i), blocks->health[i]);
+    if (pool->settings->preconnect)
+        pool_preconnect(pool->pool);
+}
+
 static struct session_pool *
 session_pool_new(struct session_env *env, const struct edition *edition,
                  size_t number)
@@ -133,6 +146,7 @@ session_pool_new(struct session_env *env, const struct edition *edition,
     pool->stats = blocks->stats;
     pool->pool = pool_new(env->loop, edition->snapshot, number,
                           blocks->servers, env->workers);
+    session_pool_start(pool, blocks);
     TAILQ_INIT(&pool->deadlines);
     TAILQ_INIT(&pool->sessions);
     TAILQ_INIT(&pool->pausing);
@@ -155,12 +169,13 @@ static void
 session_pool_take(struct session_pool *pool, const struct edition *edition,
                   size_t number)
 {
+    const struct edition_pool *blocks = &edition->pools[number];
     struct session *session;
 
-    if (!pool_take(pool->pool, edition->snapshot, number,
-                   edition->pools[number].servers))
+    if (!pool_take(pool->pool, edition->snapshot, number, blocks->servers))
         return;
     pool->settings = edition->snapshot->pools[number].settings;
+    session_pool_start(pool, blocks);
     TAILQ_FOREACH(session, &pool->sessions, link)
     {
         session_catch_up(session);

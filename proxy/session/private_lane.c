@@ -38,8 +38,7 @@ lane_unreachable(struct private_lane *private)
 
     private->request = NULL;
     upload_on_lost(private->session);
-    cell_inc(&request->pool->stats->errors_unreachable);
-    request_fail(request, request_text_unreachable(request, request->shard));
+    request_fail_unreachable(request);
 }
 
 static void

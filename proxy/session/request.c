@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "command/missing.h"
 #include "resp/encode.h"
 #include "session/deadline.h"
 #include "session/note.h"
@@ -221,21 +222,56 @@ request_done(struct request *request)
         session_pump(session);
 }
 
+/* Finish with a whole answer of the proxy's own, which is freed. */
+static void
+request_finish_with(struct request *request, struct buf *answer)
+{
+    struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
+
+    drop_reply(request);
+    chain_copy(&request->reply, pool, answer->data, answer->len);
+    request_charge(request, answer->len);
+    request->reply_bytes = answer->len;
+    buf_fini(answer);
+    request_done(request);
+}
+
 void
 request_fail(struct request *request, struct view text)
 {
-    struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
     struct buf line = {0};
 
-    drop_reply(request);
     encode_error(&line, text);
-    chain_copy(&request->reply, pool, line.data, line.len);
-    request_charge(request, line.len);
-    request->reply_bytes = line.len;
-    buf_fini(&line);
     cell_inc(&request->pool->stats->forward_error);
     note_refusal(request->session, request->command, text);
-    request_done(request);
+    request_finish_with(request, &line);
+}
+
+bool
+request_nil_answer(struct request *request, const struct extent *body,
+                   struct buf *out)
+{
+    if (request->pool->settings->on_server_down != DOWN_NIL ||
+        body->chunk == NULL)
+        return false;
+    struct view bytes = view_of(body->chunk->data + body->off, body->len);
+    if (!missing_reply(request->command, bytes, request->session->resp, out))
+        return false;
+    cell_inc(&request->pool->stats->answered_nil);
+    return true;
+}
+
+void
+request_fail_unreachable(struct request *request)
+{
+    struct buf answer = {0};
+
+    if (request_nil_answer(request, &request->call.body, &answer)) {
+        request_finish_with(request, &answer);
+        return;
+    }
+    cell_inc(&request->pool->stats->errors_unreachable);
+    request_fail(request, request_text_unreachable(request, request->shard));
 }
 
 void
@@ -436,11 +472,12 @@ on_lost(struct call *call, enum close_reason why, bool sent)
         drop_reply(request); /* the next answer is a whole one */
         request->reply_bytes = 0;
         request_submit(request);
+    } else if (!sent) {
+        request_fail_unreachable(request);
     } else {
-        cell_inc(sent ? &request->pool->stats->errors_lost
-                      : &request->pool->stats->errors_unreachable);
+        cell_inc(&request->pool->stats->errors_lost);
         request_fail(request,
-                     request_text_lost(request, request->shard, sent));
+                     request_text_lost(request, request->shard, true));
     }
     request_unref(&request);
 }
@@ -502,8 +539,7 @@ request_submit(struct request *request)
                              &request->call)))
         return;
     request->refs--;
-    cell_inc(&request->pool->stats->errors_unreachable);
-    request_fail(request, request_text_unreachable(request, request->shard));
+    request_fail_unreachable(request);
 }
 
 /* --- giving up -------------------------------------------------------------------- */

@@ -83,6 +83,15 @@ void request_submit(struct request *request);
 /* All of the reply is here: answer when its turn comes. */
 void request_done(struct request *request);
 
+/* Its server cannot be reached and it was not executed: finish with the error
+ * that says so, or as on_server_down has it. */
+void request_fail_unreachable(struct request *request);
+
+/* As on_server_down has it: append the answer to a command whose request was
+ * not executed.  False: an error is due. */
+bool request_nil_answer(struct request *request, const struct extent *body,
+                        struct buf *out) MUST_CHECK;
+
 /* Its session has gone. */
 void request_orphan(struct request *request);
 

@@ -68,27 +68,48 @@ part_done(struct part_call *part)
         job_merge(request);
 }
 
-/* The part's answer is an error of ours. */
+/* The part's answer is ours; it is freed. */
 static void
-part_fail(struct part_call *part, struct view text)
+part_finish_with(struct part_call *part, struct buf *answer)
 {
     struct request *request = part->request;
     struct chain *reply = &job_of(part)->replies[part->index];
-    struct buf line = {0};
 
     drop_part_reply(request, part->index);
-    encode_error(&line, text);
-    chain_copy(reply, loop_chunks(request->pool->env->loop), line.data,
-               line.len);
-    buf_fini(&line);
+    chain_copy(reply, loop_chunks(request->pool->env->loop), answer->data,
+               answer->len);
+    buf_fini(answer);
     request_charge(request, reply->bytes);
     part_done(part);
+}
+
+static void
+part_fail(struct part_call *part, struct view text)
+{
+    struct buf line = {0};
+
+    encode_error(&line, text);
+    part_finish_with(part, &line);
 }
 
 static uint32_t
 part_shard(const struct part_call *part)
 {
     return job_of(part)->split.parts[part->index].shard;
+}
+
+static void
+part_fail_unreachable(struct part_call *part)
+{
+    struct request *request = part->request;
+    struct buf answer = {0};
+
+    if (request_nil_answer(request, &part->call.body, &answer)) {
+        part_finish_with(part, &answer);
+        return;
+    }
+    cell_inc(&request->pool->stats->errors_unreachable);
+    part_fail(part, request_text_unreachable(request, part_shard(part)));
 }
 
 /* --- what lanes say ----------------------------------------------------------- */
@@ -122,10 +143,11 @@ on_part_lost(struct call *call, enum close_reason why, bool sent)
     struct request *request = part->request;
 
     (void)why;
-    if (request->session != NULL && !part->done) {
-        cell_inc(sent ? &request->pool->stats->errors_lost
-                      : &request->pool->stats->errors_unreachable);
-        part_fail(part, request_text_lost(request, part_shard(part), sent));
+    if (request->session != NULL && !part->done && sent) {
+        cell_inc(&request->pool->stats->errors_lost);
+        part_fail(part, request_text_lost(request, part_shard(part), true));
+    } else if (request->session != NULL && !part->done) {
+        part_fail_unreachable(part);
     }
     request_unref(&request);
 }
@@ -165,8 +187,7 @@ part_send(struct part_call *part)
     if (server_submit(server, key, session->lane_number, &part->call))
         return;
     request->refs--;
-    cell_inc(&request->pool->stats->errors_unreachable);
-    part_fail(part, request_text_unreachable(request, part_shard(part)));
+    part_fail_unreachable(part);
 }
 
 static struct split_job *
@@ -243,6 +264,14 @@ split_job_expire(struct request *request)
         bool sent = part_withdraw(part);
         note_late(request, part_shard(part), sent);
         part_fail(part, request_text_late(request, part_shard(part), sent));
+    }
+    /* All are answered first: what servers make of it may end other calls. */
+    for (uint32_t i = 0; i < job->split.part_count; i++) {
+        struct part_call *part = &job->parts[i];
+        if (part->call.state == CALL_SENT)
+            server_on_expired(
+                generation_server(request->generation, part_shard(part)),
+                &part->call);
     }
     request_unref(&request);
 }

@@ -41,13 +41,24 @@ encode_select(uint64_t db, struct buf *out)
     return 1;
 }
 
+static unsigned
+encode_ping(bool with_ping, struct buf *out)
+{
+    if (!with_ping)
+        return 0;
+    encode_array(out, 1);
+    encode_bulk_str(out, "PING");
+    return 1;
+}
+
 unsigned
 handshake_encode(const struct pool_settings *settings, struct lane_key key,
-                 struct buf *out)
+                 bool with_ping, struct buf *out)
 {
     unsigned replies = encode_auth(settings, out);
 
     replies += encode_hello(key, out);
     replies += encode_select(settings->redis_db + key.db, out);
+    replies += encode_ping(with_ping, out);
     return replies;
 }

@@ -3,12 +3,15 @@
  */
 #include "upstream/lane.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/doing.h"
 #include "base/log_limit.h"
 #include "base/mem.h"
 #include "upstream/handshake.h"
+#include "upstream/health.h"
+#include "upstream/lane_priv.h"
 #include "upstream/pool.h"
 #include "upstream/server.h"
 
@@ -78,8 +81,9 @@ lane_log_end(const struct lane *lane, enum close_reason why)
 {
     const struct server *server = lane->server;
     bool is_unused = lane->state == LANE_READY && lane_is_idle(lane);
-    enum log_level level =
-        is_unused ? LOG_LEVEL_DEBUG : close_reason_level(why);
+    enum log_level level = is_unused || server->pool->is_quiet
+        ? LOG_LEVEL_DEBUG
+        : close_reason_level(why);
     char addr[ADDRESS_TEXT_MAX], key[KEY_MAX];
 
     if (!log_is_on(level))
@@ -117,11 +121,33 @@ lane_close(struct lane **lanep, enum close_reason why)
     loop_bury(lane->server->pool->loop, &lane->grave, lane_free);
 }
 
+/* The end of an idle connection says nothing about its server. */
 static void
+lane_report_end(struct lane *lane, enum close_reason why)
+{
+    if (why == CLOSE_NO_SOCKET)
+        return; /* the fault is ours */
+    if (why == CLOSE_SERVER_CONNECT_TIMEOUT)
+        server_report(lane->server, INCIDENT_SLOW);
+    else if (lane->state != LANE_READY)
+        server_report(lane->server, INCIDENT_CONNECT);
+    else if (!TAILQ_EMPTY(&lane->sent) && close_reason_is_error(why) &&
+             why != CLOSE_SERVER_SILENT)
+        server_report(lane->server, INCIDENT_LOST);
+}
+
+void
 lane_fail(struct lane *lane, enum close_reason why, const char *detail)
 {
     lane->detail = detail;
+    lane_report_end(lane, why);
     lane_close(&lane, why);
+}
+
+void
+lane_fail_waiting(struct lane *lane, enum close_reason why)
+{
+    fail_calls(lane, &lane->waiting, why);
 }
 
 /* --- requests --------------------------------------------------------------- */
@@ -130,7 +156,8 @@ static bool
 lane_takes_more(const struct lane *lane)
 {
     return lane->state == LANE_READY && lane->upload == NULL &&
-        lane->stream.out.bytes < LANE_OUT_HIGH;
+        lane->stream.out.bytes < LANE_OUT_HIGH &&
+        likely(lane->sent_count < lane->sent_limit);
 }
 
 /* Give a call to the stream. */
@@ -157,7 +184,7 @@ lane_push(struct lane *lane, struct call *call)
     }
 }
 
-static void
+void
 lane_push_waiting(struct lane *lane)
 {
     struct call *call;
@@ -275,26 +302,36 @@ lane_become_ready(struct lane *lane)
     lane_push_waiting(lane);
 }
 
-/* A reply to the handshake: any but an error will do. */
 static void
-lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
+lane_refuse_handshake(struct lane *lane, struct view reply)
 {
     char quoted[160];
 
-    if (piece->type == '-') {
+    if (!lane->server->pool->is_quiet)
         log_error_limited(lane->server->settings->name, lane->server->name,
                           "server refused the handshake",
                           "pool=%s server=%s reply=%s",
                           lane->server->settings->name, lane->server->name,
-                          log_quote(quoted, sizeof(quoted),
-                                    view_of(piece->chunk->data + piece->off,
-                                            piece->len)));
-        lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "see the line before");
-        return;
+                          log_quote(quoted, sizeof(quoted), reply));
+    lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "see the line before");
+}
+
+/* A reply to the handshake: any but an error will do. */
+static void
+lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
+{
+    struct view reply = view_of(piece->chunk->data + piece->off, piece->len);
+
+    if (lane->must_ping && lane->handshake_left == 1) {
+        if (health_judge_ping(reply) == PING_ALIVE)
+            lane_become_ready(lane);
+        else
+            lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "not ready");
+    } else if (piece->type == '-') {
+        lane_refuse_handshake(lane, reply);
+    } else if (piece->last && --lane->handshake_left == 0) {
+        lane_become_ready(lane);
     }
-    if (!piece->last || --lane->handshake_left > 0)
-        return;
-    lane_become_ready(lane);
 }
 
 /* Give one reply, or a piece of one, to the call that waits for it. */
@@ -413,7 +450,7 @@ on_connected(struct stream *stream)
 
     lane_set_state(lane, LANE_HANDSHAKE);
     lane->handshake_left = (uint8_t)handshake_encode(
-        lane->server->settings, lane->key, &words);
+        lane->server->settings, lane->key, lane->must_ping, &words);
     if (lane->handshake_left > 0) {
         stream_push_copy(stream, words.data, words.len);
         lane->pushed += words.len;
@@ -429,7 +466,11 @@ on_input(struct stream *stream)
     struct lane *lane = CONTAINER_OF(stream, struct lane, stream);
 
     doing_server(lane->server->settings->name, lane->server->name);
+    if (likely(lane->state == LANE_READY))
+        lane_on_heard(lane);
     lane_deliver_all(lane);
+    if (unlikely(!TAILQ_EMPTY(&lane->waiting)) && lane->state == LANE_READY)
+        lane_push_waiting(lane);
 }
 
 static void
@@ -445,6 +486,13 @@ on_sent(struct stream *stream, size_t bytes)
     }
     if (!TAILQ_EMPTY(&lane->waiting))
         lane_push_waiting(lane);
+}
+
+static bool
+is_own_fault(int err)
+{
+    return err == EADDRNOTAVAIL || err == EADDRINUSE || err == ENOBUFS ||
+        err == ENOMEM;
 }
 
 static void
@@ -464,7 +512,9 @@ on_end(struct stream *stream, enum stream_end end)
         break;
     case STREAM_REFUSED:
         cell_inc(&stats->server_err);
-        lane_fail(lane, CLOSE_SERVER_CONNECT, strerror(stream->err));
+        lane_fail(lane, is_own_fault(stream->err) ? CLOSE_NO_SOCKET
+                                                  : CLOSE_SERVER_CONNECT,
+                  strerror(stream->err));
         break;
     }
 }
@@ -480,7 +530,7 @@ static void
 on_timeout(struct timer *timer, void *arg)
 {
     (void)timer;
-    lane_fail(arg, CLOSE_SERVER_CONNECT_TIMEOUT, "");
+    lane_on_timeout(arg);
 }
 
 static void
@@ -489,7 +539,7 @@ on_no_descriptor(struct timer *timer, void *arg)
     struct lane *lane = arg;
 
     (void)timer;
-    lane_fail(lane, CLOSE_SERVER_CONNECT, strerror(lane->stream.err));
+    lane_fail(lane, CLOSE_NO_SOCKET, strerror(lane->stream.err));
 }
 
 struct lane *
@@ -502,6 +552,8 @@ lane_new(struct server *owner, enum lane_kind kind, struct lane_key key)
     lane->kind = kind;
     lane->key = key;
     lane->state = LANE_CONNECTING;
+    lane->sent_limit = owner->is_gentle ? LANE_GENTLE : LANE_NO_LIMIT;
+    lane->must_ping = owner->is_silent;
     TAILQ_INIT(&lane->waiting);
     TAILQ_INIT(&lane->sent);
     reply_scan_init(&lane->scan);
@@ -513,7 +565,7 @@ lane_new(struct server *owner, enum lane_kind kind, struct lane_key key)
         timer_start(&lane->timer, 0);
     } else {
         timer_init(&lane->timer, pool->loop, on_timeout, lane);
-        timer_start(&lane->timer, owner->settings->connect_timeout_ms);
+        lane_start_timer(lane, owner->settings->connect_timeout_ms);
     }
     return lane;
 }

@@ -15,6 +15,10 @@
  *
  *   CONNECTING -> HANDSHAKE -> READY -> CLOSED      (any state -> CLOSED)
  *
+ * A lane on which a request has expired is suspect: new calls wait until bytes
+ * come again.  When LANE_SILENCE_MS pass without any, it is closed, since an
+ * answer is paired by its place and a lane without answers has no use.
+ *
  * Owner: struct server.  One loop only.
  */
 #ifndef UPSTREAM_LANE_H
@@ -27,6 +31,10 @@
 
 #define LANE_GATHER 65536     /* replies up to here are given in one piece */
 #define LANE_OUT_HIGH 262144  /* bytes given to the socket's queue at a time */
+#define LANE_SILENCE_MS 1000  /* after an expiry: then it is closed */
+#define LANE_BURST_MS 100     /* expiries so near the first are one event */
+#define LANE_GENTLE 4         /* calls in flight on a lane to a half-open server */
+#define LANE_NO_LIMIT UINT32_MAX
 
 struct lane_lease;
 struct server;
@@ -61,6 +69,9 @@ struct lane {
     struct call_queue waiting;
     struct call_queue sent;
     uint32_t sent_count;
+    uint32_t sent_limit;     /* that it may not pass for now: suspect, gentle */
+    bool is_suspect;
+    uint64_t suspect_us;     /* since when */
     struct call *upload;     /* the call whose body is still being fed */
     uint64_t pushed;         /* bytes ever given to the stream ... */
     uint64_t written;        /* ... and taken by the socket */
@@ -68,11 +79,13 @@ struct lane {
     uint32_t scanned;        /* bytes at stream.in.pos already scanned */
     uint8_t handshake_left;  /* replies still due */
     bool was_ready;          /* once it was; for the time after its end */
+    bool must_ping;          /* the last reply of the handshake is to PING */
     bool paused;
     const char *detail;      /* of its end, for the log; or NULL */
     struct lane_lease *lease; /* private: who has it, NULL while idle */
     uint64_t used_us;        /* when a call was last submitted */
-    struct timer timer;      /* connect_timeout */
+    struct timer timer;      /* connect_timeout; LANE_SILENCE_MS if suspect */
+    uint64_t timer_due_us;
     TAILQ_ENTRY(lane) link;  /* of the server's lanes */
     TAILQ_ENTRY(lane) idle_link; /* of its idle private lanes */
     struct grave grave;
@@ -97,6 +110,13 @@ bool lane_is_full(const struct lane *lane);
 
 /* Take back a call that has not been sent.  False: too late. */
 bool lane_withdraw(struct call *call) MUST_CHECK;
+
+/* A call on it was sent and has expired, or may never be answered. */
+void lane_suspect(struct lane *lane);
+/* Its server is half open, or is so no longer. */
+void lane_set_gentle(struct lane *lane, bool is_gentle);
+/* Finish the calls that were not sent with `why`. */
+void lane_fail_waiting(struct lane *lane, enum close_reason why);
 
 /* Stop and go on reading replies; calls stay. */
 void lane_pause(struct lane *lane);

@@ -23,7 +23,7 @@ on_tick(struct timer *timer, void *arg)
 
 /* --- generations ------------------------------------------------------------ */
 
-static void
+void
 pool_preconnect(struct pool *pool)
 {
     struct lane_key key = {.db = 0, .resp = 2};
@@ -41,8 +41,6 @@ pool_set_current(struct pool *pool, struct snapshot *snapshot, size_t number,
     pool->options.keepalive = settings->tcpkeepalive;
     pool->options.user_timeout_ms = (int)settings->tcp_user_timeout_ms;
     pool->current = generation_new(pool, snapshot, number, stats);
-    if (settings->preconnect)
-        pool_preconnect(pool);
 }
 
 bool
@@ -57,6 +55,20 @@ pool_take(struct pool *pool, struct snapshot *snapshot, size_t number,
         return false;
     pool_set_current(pool, snapshot, number, stats);
     return true;
+}
+
+void
+pool_set_verdict(struct pool *pool, uint32_t shard, enum health_state state)
+{
+    const struct server *judged = generation_server(pool->current, shard);
+    struct server *server;
+
+    TAILQ_FOREACH(server, &pool->servers, link)
+    {
+        /* Those out of use have ended, and may be freed at any moment. */
+        if (server->users > 0 && server_is_twin(server, judged))
+            server_set_verdict(server, state);
+    }
 }
 
 struct generation *

@@ -24,10 +24,12 @@ struct pool {
     struct stream_options options; /* for sockets that are opened now */
     uint64_t dice; /* for random routing and jitter */
     struct timer tick;
+    bool has_incidents; /* *pool stale*: look at server->incidents */
+    bool is_quiet;      /* of probes: failures are expected, and not logged */
 };
 
-/* `stats` holds a block for each server; `workers` is how many pools like this
- * share connections_per_server. */
+/* `stats` holds one block a server; `workers` is how many pools like this
+ * share connections_per_server and connects_per_second. */
 struct pool *pool_new(struct loop *loop, struct snapshot *snapshot,
                       size_t number, struct server_stats *const *stats,
                       unsigned workers);
@@ -43,6 +45,14 @@ bool pool_take(struct pool *pool, struct snapshot *snapshot, size_t number,
 struct generation *pool_join(struct pool *pool);
 /* ... and no longer by this one; pool_sweep() is due when it is an old one. */
 void pool_leave(struct generation **generationp);
+
+/* The verdict of control about a server of the current generation, for all here
+ * that have its name and address. */
+void pool_set_verdict(struct pool *pool, uint32_t shard,
+                      enum health_state state);
+
+/* Connect to the servers of the current generation ahead of time. */
+void pool_preconnect(struct pool *pool);
 
 /* Retire the generations that are out of use; at the end of a turn. */
 void pool_sweep(struct pool *pool);

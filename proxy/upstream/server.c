@@ -8,10 +8,17 @@
 #include "base/log_limit.h"
 #include "base/mem.h"
 #include "upstream/pool.h"
+#include "upstream/server_priv.h"
 
 #define BACKOFF_DOUBLINGS 16
+#define BURST_US 250000 /* of connections at their pace, begun at once */
 
-static void fail_parked(struct server *server, enum close_reason why);
+static void
+on_connect_timer(struct timer *timer, void *arg)
+{
+    (void)timer;
+    server_serve_waiters(arg);
+}
 
 /* --- life ------------------------------------------------------------------- */
 
@@ -21,6 +28,7 @@ server_new(struct pool *pool)
     struct server *server = MEM_NEW(struct server);
 
     server->pool = pool;
+    timer_init(&server->connect_timer, pool->loop, on_connect_timer, server);
     TAILQ_INIT(&server->lanes);
     TAILQ_INIT(&server->idle);
     TAILQ_INIT(&server->waiters);
@@ -47,57 +55,6 @@ server_unref(struct server *server)
     mem_free(server);
 }
 
-static bool
-text_equal(const char *a, const char *b)
-{
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
-static bool
-is_greeted_alike(const struct pool_settings *a, const struct pool_settings *b)
-{
-    return text_equal(a->redis_auth, b->redis_auth) &&
-        text_equal(a->redis_user, b->redis_user) &&
-        a->redis_db == b->redis_db &&
-        a->server_connections == b->server_connections &&
-        a->tcpkeepalive == b->tcpkeepalive &&
-        a->tcp_user_timeout_ms == b->tcp_user_timeout_ms;
-}
-
-bool
-server_is_same(const struct server *server, const struct server_place *place)
-{
-    const struct pool_map *map = &place->snapshot->pools[place->pool];
-    const struct address *address = &map->addresses[place->shard];
-
-    /* One that nobody uses any more has closed its lanes for good. */
-    return server->users > 0 && server->stats == place->stats &&
-        text_equal(server->name, map->roster->entries[place->shard].name) &&
-        server->address->len == address->len &&
-        memcmp(&server->address->sa, &address->sa, address->len) == 0 &&
-        is_greeted_alike(server->settings, map->settings);
-}
-
-void
-server_set_place(struct server *server, const struct server_place *place)
-{
-    const struct pool_map *map = &place->snapshot->pools[place->pool];
-    struct snapshot *before = server->snapshot;
-    unsigned workers = server->pool->workers;
-
-    server->snapshot = snapshot_ref(place->snapshot);
-    server->settings = map->settings;
-    server->shard = place->shard;
-    server->name = map->roster->entries[place->shard].name;
-    server->address = &map->addresses[place->shard];
-    server->stats = place->stats;
-    server->options.keepalive = map->settings->tcpkeepalive;
-    server->options.user_timeout_ms = (int)map->settings->tcp_user_timeout_ms;
-    server->lane_max =
-        MAX((unsigned)(map->settings->connections_per_server / workers), 1u);
-    snapshot_unref(&before);
-}
-
 void
 server_close(struct server *server, enum close_reason why)
 {
@@ -105,7 +62,8 @@ server_close(struct server *server, enum close_reason why)
 
     while ((lane = TAILQ_FIRST(&server->lanes)) != NULL)
         lane_close(&lane, why);
-    fail_parked(server, why);
+    server_fail_parked(server, why);
+    timer_stop(&server->connect_timer);
 }
 
 static bool
@@ -116,9 +74,11 @@ key_equal(struct lane_key a, struct lane_key b)
 
 /* --- making ----------------------------------------------------------------- */
 
-static bool
+bool
 server_rests(const struct server *server)
 {
+    if (server->is_down)
+        return true;
     return server->failures > 0 &&
         loop_now_us(server->pool->loop) < server->retry_at_us;
 }
@@ -162,6 +122,25 @@ server_has_room(struct server *server, enum lane_kind kind)
     return true;
 }
 
+/* Has its turn come? If not, who waits is served later, with some jitter. */
+static bool
+server_may_connect(struct server *server)
+{
+    uint64_t now_us = loop_now_us(server->pool->loop);
+    uint32_t interval_ms = (uint32_t)(server->connect_interval_us / 1000);
+
+    if (server->next_connect_us <= now_us + BURST_US)
+        return true;
+    cell_inc(&server->stats->connect_waits);
+    if (!timer_is_active(&server->connect_timer)) {
+        uint64_t early_us = server->next_connect_us - now_us - BURST_US;
+        timer_start(&server->connect_timer,
+                    (int64_t)(early_us / 1000 + 1) +
+                        pool_random(server->pool, interval_ms + 1));
+    }
+    return false;
+}
+
 static struct lane *
 server_make_lane(struct server *server, enum lane_kind kind,
                  struct lane_key key)
@@ -170,8 +149,11 @@ server_make_lane(struct server *server, enum lane_kind kind,
         cell_inc(&server->stats->refused_fast);
         return NULL;
     }
-    if (!server_has_room(server, kind))
+    if (!server_may_connect(server) || !server_has_room(server, kind))
         return NULL;
+    server->next_connect_us =
+        MAX(server->next_connect_us, loop_now_us(server->pool->loop)) +
+        server->connect_interval_us;
 
     struct lane *lane = lane_new(server, kind, key);
     TAILQ_INSERT_TAIL(&server->lanes, lane, link);
@@ -281,8 +263,8 @@ unpark(struct server *server, struct parked_call *parked)
     mem_free(parked);
 }
 
-static void
-fail_parked(struct server *server, enum close_reason why)
+void
+server_fail_parked(struct server *server, enum close_reason why)
 {
     struct parked_call *parked;
 
@@ -309,7 +291,7 @@ server_serve_parked(struct server *server)
         lane_submit(lane, call);
     }
     if (!TAILQ_EMPTY(&server->parked) && server_rests(server))
-        fail_parked(server, CLOSE_SERVER_CONNECT);
+        server_fail_parked(server, CLOSE_SERVER_CONNECT);
 }
 
 bool
@@ -318,6 +300,11 @@ server_submit(struct server *server, struct lane_key key, unsigned number,
 {
     struct lane *lane = NULL;
 
+    if (unlikely(server->is_down || server->is_silent) &&
+        server_rests(server)) {
+        cell_inc(&server->stats->refused_fast);
+        return false;
+    }
     if (likely(TAILQ_EMPTY(&server->parked)) || !has_parked_key(server, key))
         lane = server_shared_lane(server, key, number);
     if (likely(lane != NULL)) {
@@ -363,6 +350,8 @@ find_idle(struct server *server, struct lane_key key)
 static bool
 try_lease(struct server *server, struct lane_lease *lease)
 {
+    if (server->is_down)
+        return true;
     struct lane *lane = find_idle(server, lease->key);
 
     if (lane != NULL)
@@ -394,7 +383,7 @@ server_lease(struct server *server, struct lane_lease *lease)
 }
 
 /* A place has become free: serve those who wait, the first first. */
-static void
+void
 server_serve_waiters(struct server *server)
 {
     struct lane_lease *lease;
@@ -444,11 +433,12 @@ server_on_lane_ready(struct lane *lane)
 {
     struct server *server = lane->server;
 
-    if (server->failures > 0)
+    if (server->failures > 0 && !server->pool->is_quiet)
         log_info_limited(server->settings->name, server->name,
                          "server is reachable again", "pool=%s server=%s",
                          server->settings->name, server->name);
     server->failures = 0;
+    server->is_silent = false;
     log_debug("connected to server", "pool=%s server=%s kind=%s resp=%u db=%u",
               server->settings->name, server->name,
               lane->kind == LANE_SHARED ? "shared" : "private",
@@ -458,7 +448,8 @@ server_on_lane_ready(struct lane *lane)
 static bool
 is_connect_failure(enum close_reason why)
 {
-    return why == CLOSE_SERVER_CONNECT || why == CLOSE_SERVER_HANDSHAKE ||
+    return why == CLOSE_SERVER_CONNECT || why == CLOSE_NO_SOCKET ||
+        why == CLOSE_SERVER_HANDSHAKE ||
         why == CLOSE_SERVER_CONNECT_TIMEOUT;
 }
 
@@ -468,7 +459,7 @@ is_hang_up(enum close_reason why)
     return why == CLOSE_SERVER_EOF || why == CLOSE_SERVER_ERROR;
 }
 
-static void
+void
 server_rest(struct server *server)
 {
     const struct pool_settings *settings = server->settings;

@@ -6,6 +6,16 @@
  * the server rests (reconnect_min doubling to reconnect_max, with jitter), and
  * requests are refused at once meanwhile.
  *
+ * Control decides whether the server is down (upstream/health.h) and tells every
+ * worker; then all requests are refused at once.  By itself a worker only stops
+ * using a server that has left a request unanswered and then everything else,
+ * too ("silent"): that rests like one that refuses, and must answer a PING on
+ * the next connection before it is given any request.  What goes wrong is
+ * noted for control, see pool->has_incidents.
+ *
+ * Connections are begun at a bounded pace (connects_per_second), after a burst of
+ * a quarter of a second's worth; who comes too early waits in line as well.
+ *
  * All lanes together stay below the worker's share of connections_per_server.
  * At the cap idle lanes of other keys are closed first, private ones before
  * shared ones; then callers wait in line: calls for shared lanes "parked", and
@@ -17,6 +27,7 @@
 #define UPSTREAM_SERVER_H
 
 #include "net/address.h"
+#include "upstream/health.h"
 #include "upstream/lane.h"
 #include "upstream/server_stats.h"
 
@@ -78,6 +89,14 @@ struct server {
     unsigned lane_max;
     unsigned failures;      /* connections in a row that came to nothing */
     uint64_t retry_at_us;
+    uint64_t connect_interval_us; /* the worker's share of a second */
+    uint64_t next_connect_us;     /* were they begun at that pace */
+    struct timer connect_timer;   /* some wait for their turn to connect */
+    uint64_t heard_us;      /* when bytes of it last came */
+    bool is_down;           /* control says so */
+    bool is_gentle;         /* half open: new lanes begin gently */
+    bool is_silent;         /* this worker has found it so */
+    struct incident_counts incidents; /* that control has not been told */
 };
 
 /* In its pool's list, with no place yet. */
@@ -85,6 +104,12 @@ struct server *server_new(struct pool *pool);
 /* One generation less has it; freed with the last, without lanes by then. */
 void server_unref(struct server *server);
 
+/* Has it the name and the address of the place? */
+bool server_is_at(const struct server *server,
+                  const struct server_place *place) MUST_CHECK;
+/* Have they the same name and address, in different generations? */
+bool server_is_twin(const struct server *server,
+                    const struct server *other) MUST_CHECK;
 /* Can its lanes stay: the same name and address, and connections are opened and
  * greeted in the same way? */
 bool server_is_same(const struct server *server,
@@ -112,10 +137,30 @@ void server_lease(struct server *server, struct lane_lease *lease);
 /* Stop waiting, or give a lane back; it must be idle, or it is closed. */
 void server_end_lease(struct server *server, struct lane_lease *lease);
 
+/* The verdict of control. */
+void server_set_verdict(struct server *server, enum health_state state);
+
+/* A call was sent to it and has expired; it may have lost its lane since. */
+void server_on_expired(struct server *server, struct call *call);
+/* Note it for control. */
+void server_report(struct server *server, enum incident what);
+
 /* Called by lanes. */
+void server_on_silence(struct server *server, uint64_t since_us);
 void server_on_lane_idle(struct lane *lane);
 void server_on_lane_ready(struct lane *lane);
 void server_on_lane_closed(struct lane *lane, enum close_reason why);
+
+void server_on_answer_after_silence(struct server *server);
+
+/* Bytes of the server have come; on the path of every reply. */
+static inline void
+server_note_heard(struct server *server, uint64_t now_us)
+{
+    server->heard_us = now_us;
+    if (unlikely(server->is_silent))
+        server_on_answer_after_silence(server);
+}
 
 /* Close lanes that were not used for server_idle_timeout. */
 void server_close_idle(struct server *server, uint64_t now_us);

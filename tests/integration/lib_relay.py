@@ -29,6 +29,7 @@ UP, DOWN = "up", "down"
 PIECE = 65536
 NO_LINGER = struct.pack("ii", 1, 0)
 TICK = 0.002
+PING = b"*1\r\n$4\r\nPING\r\n"
 
 
 class Way:
@@ -48,6 +49,8 @@ class Way:
     def receive(self, delay):
         """Read once; the end counts as read too."""
         data = self.source.recv(PIECE)
+        if self.name == UP and data not in (b"", PING):
+            self.link.used = time.monotonic()
         if not data:
             self.is_ended = True
         elif not self.link.is_void:
@@ -84,12 +87,9 @@ class Link:
         self.sockets = (client, server)
         self.is_void = False
         self.is_open = True
+        self.used = 0.0             # when more than a PING came last
         self.ways = {UP: Way(self, UP, client, server),
                      DOWN: Way(self, DOWN, server, client)}
-
-    @property
-    def bytes(self):
-        return sum(way.bytes for way in self.ways.values())
 
     def close(self):
         self.is_open = False
@@ -179,9 +179,9 @@ class Relay:
     # --- for tests --------------------------------------------------------
 
     def lane(self):
-        """The link that has carried the most."""
+        """The link that was used last, other than for probes."""
         with self.lock:
-            return max(self.links, key=lambda link: link.bytes)
+            return max(self.links, key=lambda link: link.used)
 
     def after(self, name, count, action, *links):
         """When `count` more bytes have passed: on any link, or one of these.

@@ -326,6 +326,24 @@ step_answer_question(struct world *world, const struct args *args)
     buf_fini(&text);
 }
 
+/* down, half-open or up */
+static void
+step_verdict(struct world *world, const struct args *args)
+{
+    static const enum health_state states[] = {HEALTH_DOWN, HEALTH_HALF_OPEN,
+                                               HEALTH_UP};
+    static const char *const names[] = {"down", "half-open", "up"};
+    uint32_t shard = (uint32_t)world_get_server(world, args->at[0]);
+
+    for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+        if (!view_equal(args->at[1], view_str(names[i])))
+            continue;
+        pool_set_verdict(world->env.pools[0]->pool, shard, states[i]);
+        return;
+    }
+    world_fail(world, "allowed are down, half-open and up");
+}
+
 /* --- expectations --------------------------------------------------------- */
 
 static void
@@ -477,6 +495,28 @@ step_ended(struct world *world, const struct args *args)
     expect_ended(world, args->at[0], number_of(world, args->at[1]));
 }
 
+/* Those that control has not been told before. */
+static void
+step_incidents(struct world *world, const struct args *args)
+{
+    static const char *const names[] = {"lost", "expired", "slow", "silent",
+                                        "connect"};
+    uint32_t shard = (uint32_t)world_get_server(world, args->at[0]);
+    struct server *server = 
+        generation_server(world->env.pools[0]->pool->current, shard);
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (!view_equal(args->at[1], view_str(names[i])))
+            continue;
+        if (server->incidents.of[i] != number_of(world, args->at[2]))
+            world_fail(world, "there are %u", server->incidents.of[i]);
+        server->incidents.of[i] = 0;
+        return;
+    }
+    world_fail(world, "no incident is called %.*s", (int)args->at[1].len,
+               args->at[1].data);
+}
+
 static void
 step_nothing(struct world *world, const struct args *args)
 {
@@ -506,6 +546,8 @@ static const struct step steps[] = {
     {"drain", step_drain},
     {"answer question @", step_answer_question},
     {"expect logged @", step_expect_logged},
+    {"verdict $ $", step_verdict},
+    {"incidents $ $ $", step_incidents},
     {"expect question $", step_expect_question},
     {"expect nothing from $", step_expect_nothing},
     {"expect all read from $", step_expect_all_read},
