@@ -60,6 +60,6 @@ request_text_late(const struct request *request, uint32_t shard, bool sent)
         request,
         "ERR proxy: shard %s did not answer in %lld ms, the command %s",
         shard_name(request, shard),
-        (long long)request->pool->settings->request_timeout_ms,
+        (long long)(request->due_us - request->progress_us) / 1000,
         sent ? "may have been executed" : "was not executed");
 }

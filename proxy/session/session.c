@@ -80,7 +80,10 @@ session_leave_generation(struct session *session)
 {
     struct session_env *env = session->pool->env;
 
-    env->sweep |= session_is_behind(session) || session->pool->is_removed;
+    if (session_is_behind(session) || session->pool->is_removed) {
+        env->sweep = true;
+        loop_turn_again(env->loop);
+    }
     pool_leave(&session->generation);
 }
 
