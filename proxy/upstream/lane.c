@@ -334,6 +334,26 @@ lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
     }
 }
 
+/* A request of which not a byte has left cannot be the one that is answered. */
+static bool
+lane_awaits_reply(const struct lane *lane)
+{
+    const struct call *oldest = TAILQ_FIRST(&lane->sent);
+
+    return oldest != NULL && oldest->start < lane->written;
+}
+
+/* The beginning of a reply is here before anything was asked. */
+static bool
+has_stray_bytes(const struct lane *lane)
+{
+    if (likely(stream_input_len(&lane->stream) == 0) ||
+        lane->state != LANE_READY || lane_awaits_reply(lane))
+        return false;
+    char type = stream_input_data(&lane->stream)[0];
+    return type != RESP_PUSH && type != RESP_ATTRIBUTE;
+}
+
 /* Give one reply, or a piece of one, to the call that waits for it. */
 static void
 lane_deliver(struct lane *lane, const struct reply_piece *piece)
@@ -350,7 +370,7 @@ lane_deliver(struct lane *lane, const struct reply_piece *piece)
             cell_inc(&lane->server->stats->discarded_pushes);
         return;
     }
-    if (unlikely(call == NULL)) {
+    if (unlikely(!lane_awaits_reply(lane))) {
         lane_fail(lane, CLOSE_SERVER_UNASKED_REPLY, "");
         return;
     }
@@ -424,6 +444,8 @@ lane_deliver_all(struct lane *lane)
         if (!lane_deliver_next(lane))
             break;
     }
+    if (unlikely(has_stray_bytes(lane)))
+        lane_fail(lane, CLOSE_SERVER_UNASKED_REPLY, "");
     if (lane->state == LANE_READY && lane_is_idle(lane))
         server_on_lane_idle(lane); /* which may close it */
 }

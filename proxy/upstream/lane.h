@@ -10,6 +10,9 @@
  * hands or cannot write; nothing is written before every reply of the
  * handshake has arrived.
  *
+ * A reply that is here before a byte of the oldest unanswered call has left is
+ * nobody's: it ends the lane.
+ *
  * A reply that is known to be at most LANE_GATHER bytes long is delivered
  * whole; a longer one in pieces as they come.
  *
