@@ -65,7 +65,7 @@ part_for(struct grouping *group, struct view key, uint64_t *dice)
         return *entry - 1;
     if (group->by_slot)
         part.shard = route_find(route, key, dice);
-    if (part.shard == ROUTE_NONE)
+    if (part.shard == ROUTE_NONE && !group->by_slot)
         return ROUTE_NONE;
     group->split->parts[group->split->part_count] = part;
     *entry = ++group->split->part_count;

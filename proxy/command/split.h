@@ -5,7 +5,8 @@
  *                     part 1 (shard 0): MGET b c      -> *2 ...   -> *4 ...
  *
  * Pure.  Against a pool that routes by discovered slots the unit is the slot
- * (route_slot), else the shard.  Parts stand in order of their first key.
+ * (route_slot), else the shard.  A slot without an owner has parts, whose shard
+ * is ROUTE_NONE.  Parts stand in order of their first key.
  */
 #ifndef COMMAND_SPLIT_H
 #define COMMAND_SPLIT_H

@@ -1,0 +1,64 @@
+/*
+ * command/redirect.c - the words of MOVED and ASK.
+ */
+#include "command/redirect.h"
+
+#include <string.h>
+
+#include "route/route.h"
+
+/* Cut the first word off `rest`, with the one space behind it. */
+static struct view
+take_word(struct view *rest)
+{
+    const char *space = memchr(rest->data, ' ', rest->len);
+    size_t len = space != NULL ? (size_t)(space - rest->data) : rest->len;
+    struct view word = view_of(rest->data, len);
+    size_t used = MIN(len + 1, rest->len);
+
+    *rest = view_of(rest->data + used, rest->len - used);
+    return word;
+}
+
+static struct view
+without_line_end(struct view line)
+{
+    while (line.len > 0 && (line.data[line.len - 1] == '\n' ||
+                            line.data[line.len - 1] == '\r'))
+        line.len--;
+    return line;
+}
+
+/* "host:port", cut at the last colon. */
+static bool
+parse_place(struct redirect *redirect, struct view place)
+{
+    const char *colon = memrchr(place.data, ':', place.len);
+    uint64_t port;
+
+    if (colon == NULL)
+        return false;
+    redirect->host = view_of(place.data, (size_t)(colon - place.data));
+    struct view digits = view_of(
+        colon + 1, place.len - redirect->host.len - 1);
+    if (!view_to_u64(digits, &port) || port == 0 || port > UINT16_MAX)
+        return false;
+    redirect->port = (uint16_t)port;
+    return true;
+}
+
+bool
+redirect_parse(struct redirect *redirect, struct view line)
+{
+    struct view rest = without_line_end(line);
+    struct view word = take_word(&rest);
+    uint64_t slot;
+
+    if (!view_equal(word, VIEW("-MOVED")) && !view_equal(word, VIEW("-ASK")))
+        return false;
+    if (!view_to_u64(take_word(&rest), &slot) || slot >= ROUTE_SLOTS)
+        return false;
+    redirect->slot = (uint32_t)slot;
+    struct view place = take_word(&rest);
+    return rest.len == 0 && parse_place(redirect, place);
+}
