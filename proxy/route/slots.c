@@ -185,6 +185,15 @@ slots_find(const struct route *route, struct view part, uint64_t *dice UNUSED)
     return likely(owner != NOBODY) ? owner : ROUTE_NONE;
 }
 
+uint32_t
+route_slot_owner(const struct route *route, uint32_t slot)
+{
+    const struct slot_table *table = route->table;
+
+    ASSERT(route_is_slots(route) && slot < ROUTE_SLOTS);
+    return table->owners[slot] != NOBODY ? table->owners[slot] : ROUTE_NONE;
+}
+
 static void
 slots_explain(const struct route *route UNUSED, struct view part,
               struct buf *out)

@@ -58,6 +58,7 @@ struct call {
     enum call_state state;
     uint8_t skip;       /* replies to drop before its own */
     bool body_open;     /* more of the body will be fed */
+    bool asking;        /* ASKING goes in front, in one piece with it */
 };
 
 static inline void

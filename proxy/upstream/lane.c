@@ -160,6 +160,18 @@ lane_takes_more(const struct lane *lane)
         likely(lane->sent_count < lane->sent_limit);
 }
 
+/* It holds for the next command on the connection, whoever sent that; so the two
+ * must not come apart. */
+static void
+push_asking(struct lane *lane, struct call *call)
+{
+    static const char words[] = "*1\r\n$6\r\nASKING\r\n";
+
+    call->skip = 1;
+    lane->pushed += sizeof(words) - 1;
+    stream_push_copy(&lane->stream, words, sizeof(words) - 1);
+}
+
 /* Give a call to the stream. */
 static void
 lane_push(struct lane *lane, struct call *call)
@@ -170,6 +182,8 @@ lane_push(struct lane *lane, struct call *call)
     call->state = CALL_SENT;
     call->start = lane->pushed;
     call->body_size = body->len;
+    if (unlikely(call->asking))
+        push_asking(lane, call);
     lane->pushed += body->len;
     TAILQ_INSERT_TAIL(&lane->sent, call, link);
     lane->sent_count++;

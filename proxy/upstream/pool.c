@@ -40,7 +40,12 @@ pool_set_current(struct pool *pool, struct snapshot *snapshot, size_t number,
 
     pool->options.keepalive = settings->tcpkeepalive;
     pool->options.user_timeout_ms = (int)settings->tcp_user_timeout_ms;
+    const struct roster *before =
+        pool->current != NULL ? pool->current->roster : NULL;
     pool->current = generation_new(pool, snapshot, number, stats);
+    if (before != NULL)
+        overlay_take_map(&pool->overlay, before, pool->current->roster,
+                         snapshot->pools[number].asked);
 }
 
 bool
@@ -136,6 +141,7 @@ pool_free(struct pool **poolp)
     if (pool == NULL)
         return;
     timer_stop(&pool->tick);
+    overlay_fini(&pool->overlay);
     pool->current = NULL;
     pool_sweep(pool);
     ASSERT(TAILQ_EMPTY(&pool->generations) && TAILQ_EMPTY(&pool->servers));

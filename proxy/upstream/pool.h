@@ -3,7 +3,7 @@
  *
  * Holds the pool's generations (upstream/generation.h): the current one, by
  * which newcomers are routed, and older ones as long as somebody needs them.
- * The overlay of corrected slots has its place here.
+ * For a cluster, what this worker knows better than the map.
  */
 #ifndef UPSTREAM_POOL_H
 #define UPSTREAM_POOL_H
@@ -11,6 +11,7 @@
 #include "net/loop.h"
 #include "net/stream.h"
 #include "upstream/generation.h"
+#include "upstream/overlay.h"
 #include "upstream/server.h"
 #include "upstream/snapshot.h"
 
@@ -21,6 +22,7 @@ struct pool {
     struct server_list servers;         /* of all generations */
     uint32_t server_count;              /* of all generations */
     unsigned workers;
+    struct overlay overlay;    /* of a cluster */
     struct stream_options options; /* for sockets that are opened now */
     uint64_t dice; /* for random routing and jitter */
     struct timer tick;
