@@ -8,6 +8,7 @@
  */
 #include "session/deadline.h"
 
+#include "session/holding.h"
 #include "session/note.h"
 #include "session/sentence.h"
 #include "session/session.h"
@@ -133,6 +134,12 @@ request_expire(struct request *request)
     if (request->call.body.chunk == NULL) {
         request_fail(request, VIEW("ERR proxy: the question to all workers "
                                    "was not answered in time"));
+        return;
+    }
+    if (attempt_is_held(&request->attempt)) {
+        struct view text = holding_text_late(request, &request->attempt);
+        holding_drop(request, &request->attempt);
+        request_fail(request, text);
         return;
     }
     upload_on_lost(session);

@@ -11,6 +11,7 @@
 #include "command/refuse.h"
 #include "resp/encode.h"
 #include "session/deadline.h"
+#include "session/holding.h"
 #include "session/local.h"
 #include "session/note.h"
 #include "session/request.h"
@@ -101,20 +102,6 @@ crossslot(struct session *session, const struct command *command)
                  &session->pool->stats->errors_crossslot);
 }
 
-/* A cluster has slots that nobody serves, or has not been heard yet. */
-static void
-no_node(struct session *session, const struct command *command)
-{
-    struct buf *out = scratch(session);
-
-    buf_printf(out,
-               "-CLUSTERDOWN proxy: no node of cluster %s is known to serve "
-               "this, command was not executed\r\n",
-               session->pool->settings->name);
-    answer_error(session, command, out,
-                 &session->pool->stats->errors_no_shard);
-}
-
 static void
 no_shard(struct session *session, const struct command *command,
          struct view key)
@@ -122,10 +109,6 @@ no_shard(struct session *session, const struct command *command,
     struct buf *out = scratch(session);
     char quoted[96];
 
-    if (pool_is_cluster(session->pool->settings)) {
-        no_node(session, command);
-        return;
-    }
     log_quote(quoted, sizeof(quoted), key);
     buf_printf(out,
                "-ERR proxy: key %s belongs to no shard of pool %s, command "
@@ -189,28 +172,54 @@ request_command(struct session *session, const struct command_args *args)
 
 /* --- to a shard --------------------------------------------------------------------- */
 
+struct place
+request_place(struct session *session, struct view key)
+{
+    const struct route *route = session->generation->route;
+    struct pool *pool = session->pool->pool;
+
+    if (likely(!pool_is_cluster(session->pool->settings)))
+        return (struct place){.shard = route_find(route, key, &pool->dice)};
+    struct place place = {.slot = route_slot(route, key), .shard = ROUTE_NONE};
+    place.shard = overlay_find(&pool->overlay, place.slot);
+    if (likely(place.shard == ROUTE_NONE))
+        place.shard = route_slot_owner(route, place.slot);
+    return place;
+}
+
 /* The request as it came, to one shard. */
 static void
-forward(const struct incoming *in, uint32_t shard)
+forward(const struct incoming *in, struct place place)
 {
-    if (unlikely(in->session->generation->shard_count == 0)) {
-        no_node(in->session, in->command);
-        return;
-    }
     struct request *request = request_new(in->session, in->command);
 
-    request->shard = shard;
+    request->shard = place.shard;
+    request->attempt.slot = (uint16_t)place.slot;
     request->call.body = in->bytes;
     chunk_ref(in->bytes.chunk);
     request_start_deadline(request);
-    request_submit(request);
+    if (unlikely(place.shard == ROUTE_NONE))
+        holding_take_unserved(request, &request->attempt);
+    else
+        request_submit(request);
 }
 
-static uint32_t
-find_shard(struct session *session, struct view key)
+/* To whichever: the first, if a cluster has one yet. */
+static void
+forward_anywhere(const struct incoming *in)
 {
-    return route_find(session->generation->route, key,
-                      &session->pool->pool->dice);
+    bool is_known = in->session->generation->shard_count > 0;
+
+    forward(in, (struct place){.shard = is_known ? 0 : ROUTE_NONE});
+}
+
+/* A key that belongs nowhere; only the slots of a cluster may yet be given to
+ * somebody. */
+static bool
+is_nowhere(const struct session *session, struct place place)
+{
+    return unlikely(place.shard == ROUTE_NONE) &&
+        !pool_is_cluster(session->pool->settings);
 }
 
 static void
@@ -218,34 +227,38 @@ forward_by_key(const struct incoming *in, uint32_t position)
 {
     struct session *session = in->session;
     struct view key = command_arg(&in->args, position);
-    uint32_t shard = find_shard(session, key);
+    struct place place = request_place(session, key);
 
-    if (unlikely(shard == ROUTE_NONE))
+    if (is_nowhere(session, place))
         no_shard(session, in->command, key);
     else
-        forward(in, shard);
+        forward(in, place);
 }
 
-/* All keys must stand on one shard. */
+/* All keys must stand on one shard, in a cluster on one slot. */
 static void
 forward_by_keys(const struct incoming *in, const struct key_list *keys)
 {
-    uint32_t shard = 0;
+    struct place place = {0};
 
+    if (keys->count == 0) {
+        forward_anywhere(in);
+        return;
+    }
     for (uint32_t i = 0; i < keys->count; i++) {
         struct view key = command_arg(&in->args, keys->at[i]);
-        uint32_t found = find_shard(in->session, key);
-        if (found == ROUTE_NONE) {
+        struct place found = request_place(in->session, key);
+        if (is_nowhere(in->session, found)) {
             no_shard(in->session, in->command, key);
             return;
         }
-        if (i > 0 && found != shard) {
+        if (i > 0 && (found.shard != place.shard || found.slot != place.slot)) {
             crossslot(in->session, in->command);
             return;
         }
-        shard = found;
+        place = found;
     }
-    forward(in, shard); /* without keys: the first */
+    forward(in, place);
 }
 
 static void
@@ -316,10 +329,24 @@ refuse_blocking(const struct incoming *in)
                  &in->session->pool->stats->errors_refused);
 }
 
+/* What this worker knows better than the map. */
+static void
+correct_parts(struct session *session, struct split *split)
+{
+    const struct overlay *overlay = &session->pool->pool->overlay;
+
+    for (uint32_t i = 0; i < split->part_count; i++) {
+        uint32_t server = overlay_find(overlay, split->parts[i].slot);
+        if (server != ROUTE_NONE)
+            split->parts[i].shard = server;
+    }
+}
+
 static void
 split_over_shards(const struct incoming *in)
 {
     struct session *session = in->session;
+    bool by_slot = pool_is_cluster(session->pool->settings);
     struct split split;
     uint32_t bad_key = 0;
 
@@ -327,7 +354,7 @@ split_over_shards(const struct incoming *in)
                     split_count_keys(in->command, in->args.argc)))
         return;
     switch (split_make(&split, in->command, &in->args,
-                       session->generation->route, false,
+                       session->generation->route, by_slot,
                        &session->pool->pool->dice, &bad_key)) {
     case SPLIT_BAD_ARGS:
         (void)wrong_arity(session, in->command);
@@ -338,8 +365,11 @@ split_over_shards(const struct incoming *in)
     case SPLIT_OK:
         break;
     }
+    if (by_slot)
+        correct_parts(session, &split);
     if (split.part_count == 1) {
-        forward(in, split.parts[0].shard);
+        forward(in, (struct place){.slot = split.parts[0].slot,
+                                   .shard = split.parts[0].shard});
         split_fini(&split);
         return;
     }
@@ -399,7 +429,7 @@ static void
 forward_if_single(const struct incoming *in)
 {
     if (in->session->generation->shard_count == 1)
-        forward(in, 0);
+        forward_anywhere(in);
     else
         refuse(in->session, in->command, &in->args);
 }
@@ -440,7 +470,7 @@ act(const struct incoming *in)
         break;
     case CLASS_ANY:
         if (!answer_locally(in))
-            forward(in, 0);
+            forward_anywhere(in);
         break;
     case CLASS_FANOUT:
     case CLASS_CURSOR:
@@ -454,6 +484,26 @@ act(const struct incoming *in)
     }
 }
 
+/* A slot of it is on the move, and a command in front may be sent about. */
+static bool
+has_to_wait(const struct incoming *in)
+{
+    const struct session *session = in->session;
+    const struct command *command = in->command;
+
+    if (TAILQ_EMPTY(&session->queue) ||
+        !overlay_is_warm(&session->pool->pool->overlay,
+                         loop_now_us(session->pool->env->loop)))
+        return false;
+    if (command->class != CLASS_ROUTE || command->first_key <= 0 ||
+        command->first_key != command->last_key)
+        return command->class == CLASS_ROUTE || command->class == CLASS_SPLIT;
+    return holding_is_hot(
+        session,
+        route_slot(session->generation->route,
+                   command_arg(&in->args, (uint32_t)command->first_key)));
+}
+
 static bool
 accept_one(struct incoming *in)
 {
@@ -463,6 +513,9 @@ accept_one(struct incoming *in)
     in->command = request_command(session, &in->args);
     if (in->command != NULL && local_is_barrier(in->command) &&
         !TAILQ_EMPTY(&session->queue))
+        return false;
+    if (unlikely(pool_is_cluster(session->pool->settings)) &&
+        in->command != NULL && has_to_wait(in))
         return false;
     cell_inc(&stats->requests);
     cell_add(&stats->request_bytes, in->bytes.len);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "resp/encode.h"
 #include "session/deadline.h"
+#include "session/holding.h"
 #include "session/local.h"
 #include "session/request.h"
 #include "session/session.h"
@@ -179,6 +180,8 @@ session_pool_take(struct session_pool *pool, const struct edition *edition,
     TAILQ_FOREACH(session, &pool->sessions, link)
     {
         session_catch_up(session);
+        if (unlikely(session->holding != NULL))
+            holding_hurry(session);
     }
 }
 

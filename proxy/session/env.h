@@ -63,6 +63,16 @@ struct session_pool {
     struct timer deadline;       /* of one due not later than the first ... */
     uint64_t deadline_us;        /* ... and when it fires */
     struct timer tick;           /* idle and stalled clients */
+    uint64_t stale_told_us;      /* when control last heard of it, or 0 */
+};
+
+/* Why a map of a cluster may be out of date. */
+enum stale_cause {
+    STALE_MOVED,
+    STALE_ASK,
+    STALE_CLUSTERDOWN,
+    STALE_NOT_READY, /* READONLY, LOADING, MASTERDOWN */
+    STALE_LOST       /* a connection */
 };
 
 struct session_env {
@@ -88,6 +98,9 @@ struct session_env {
     /* Upward: ask control.  Answered later, or never when it is too late. */
     void (*ask)(struct session_env *env, const struct question *question);
     void *ask_arg;
+    /* Upward: the map of a pool's cluster should be fetched anew; or NULL. */
+    void (*on_stale)(struct session_env *env, size_t pool_id,
+                     enum stale_cause cause);
     /* Upward: a session has ended (the worker counts them). */
     void (*on_session_end)(struct session_env *env);
     /* Upward: no pool or server is left here that the snapshot does not have,

@@ -10,6 +10,7 @@
 #include "command/missing.h"
 #include "resp/encode.h"
 #include "session/deadline.h"
+#include "session/holding.h"
 #include "session/note.h"
 #include "session/private_lane.h"
 #include "session/retry.h"
@@ -119,7 +120,8 @@ count_answer(struct request *request)
     cell_add(&stats->reply_bytes, request->reply_bytes);
     histogram_add(&stats->latency, took_us);
     if (request->job == NULL && request->call.ops != NULL &&
-        request->call.body.chunk != NULL)
+        request->call.body.chunk != NULL &&
+        likely(request->shard < request->generation->server_count))
         histogram_add(&request_server(request)->stats->latency, took_us);
     if (request->reply_type == '-' || request->reply_type == '!')
         cell_inc(&stats->errors_server);
@@ -208,12 +210,33 @@ session_pump(struct session *session)
 }
 
 void
+request_undo(struct request *request)
+{
+    ASSERT(!request->begun);
+    drop_reply(request);
+    request->done = false;
+    request->reply_bytes = 0;
+    request->reply_type = 0;
+}
+
+void
+request_route_anew(struct request *request, struct generation *generation)
+{
+    struct generation *before = request->generation;
+
+    request->generation = generation_ref(generation);
+    generation_unref(&before);
+}
+
+void
 request_done(struct request *request)
 {
     struct session *session = request->session;
 
     request->done = true;
     request_stop_deadline(request);
+    if (unlikely(session->holding != NULL))
+        session_resume_later(session);
     if (session->pausing == request)
         session_resume_lane(session);
     if (session->private != NULL)
@@ -425,6 +448,26 @@ take_piece(struct request *request, const struct reply_piece *piece)
         request_note_progress(request);
 }
 
+/* Does a node of a cluster say that it is not the one? */
+static inline bool
+is_redirected(struct request *request, const struct reply_piece *piece)
+{
+    return piece->type == '-' && pool_is_cluster(request->pool->settings) &&
+        holding_take_reply(request, &request->attempt, request->shard, piece);
+}
+
+/* What was passed on as it came is here no more. */
+static void
+redirected_upload(struct request *request)
+{
+    upload_on_lost(request->session);
+    cell_inc(&request->pool->stats->errors_upload_moved);
+    request_fail_fmt(request,
+                     "TRYAGAIN proxy: slot %u moved under a request that is "
+                     "larger than retry_buffer, command was not executed",
+                     request->attempt.slot);
+}
+
 static void
 on_reply(struct call *call, const struct reply_piece *piece)
 {
@@ -435,6 +478,12 @@ on_reply(struct call *call, const struct reply_piece *piece)
             note_discard(request, request->shard);
             request_unref(&request);
         }
+        return;
+    }
+    if (unlikely(is_redirected(request, piece))) {
+        if (request->call.body_size > request->call.body.len)
+            redirected_upload(request);
+        request_unref(&request);
         return;
     }
     take_piece(request, piece);
@@ -466,6 +515,8 @@ on_lost(struct call *call, enum close_reason why, bool sent)
         cell_inc(&request->pool->stats->errors_unreachable);
         request_fail(request,
                      request_text_lost(request, request->shard, false));
+    } else if (holding_take_loss(request, &request->attempt, sent)) {
+        request_undo(request); /* the next answer is a whole one */
     } else if (retry_may_resend(request, why, sent)) {
         note_resend(request, why, sent);
         request->tries++;
@@ -539,6 +590,8 @@ request_submit(struct request *request)
                              &request->call)))
         return;
     request->refs--;
+    if (holding_take_loss(request, &request->attempt, false))
+        return;
     request_fail_unreachable(request);
 }
 
@@ -548,6 +601,9 @@ void
 request_orphan(struct request *request)
 {
     drop_reply(request);
+    holding_drop(request, &request->attempt);
+    if (request->job != NULL)
+        split_job_let_go(request);
     request_leave(request);
     if (request->job != NULL) {
         split_job_abandon(request);

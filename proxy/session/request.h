@@ -14,6 +14,7 @@
 #define SESSION_REQUEST_H
 
 #include "command/command.h"
+#include "session/attempt.h"
 #include "session/env.h"
 #include "upstream/call.h"
 #include "upstream/lane.h"
@@ -52,6 +53,7 @@ struct request {
     struct lane *paused;     /* the lane that waits for our turn, or NULL */
     struct split_job *job;   /* a split command's parts, or NULL */
     uint8_t tries;           /* times it was sent again */
+    struct attempt attempt;  /* of `call`, in the pool of a cluster */
     struct request *next_free;
 };
 
@@ -60,6 +62,14 @@ struct request {
  * must wait until everything before it is answered; offer it again then. */
 bool request_accept(struct session *session, struct chunk *chunk,
                     uint32_t off, const struct request_scan *scan) MUST_CHECK;
+
+/* Where a key belongs. */
+struct place {
+    uint32_t slot;  /* in a cluster, else 0 */
+    uint32_t shard; /* number of a server, or ROUTE_NONE */
+};
+
+struct place request_place(struct session *session, struct view key);
 
 /* Look the command up; NULL after having answered with the reason for which it
  * is not accepted (unknown, arity, authentication, policy). */
@@ -79,6 +89,11 @@ struct server *request_server(const struct request *request);
 
 /* Give it to a lane of its shard.  call.body is set. */
 void request_submit(struct request *request);
+
+/* Its answer, which the client has not seen, is forgotten. */
+void request_undo(struct request *request);
+/* It goes by this generation from now on; no call of it is under way. */
+void request_route_anew(struct request *request, struct generation *generation);
 
 /* All of the reply is here: answer when its turn comes. */
 void request_done(struct request *request);

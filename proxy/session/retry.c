@@ -3,13 +3,58 @@
  */
 #include "session/retry.h"
 
+#include <string.h>
+
 #include "session/session.h"
 
-static bool
-only_reads(const struct command *command)
+#define US_PER_MS 1000
+
+bool
+retry_only_reads(const struct command *command)
 {
     return (command->flags & COMMAND_READONLY) != 0;
 }
+
+bool
+retry_is_user_code(const struct command *command)
+{
+    return (command->flags & COMMAND_MODULE) != 0 ||
+        strcmp(command->group, "scripting") == 0;
+}
+
+/* --- the table --------------------------------------------------------------- */
+
+static const struct {
+    enum retry_action action;
+    unsigned first_ms; /* to wait; doubled each time ... */
+    unsigned most_ms;  /* ... up to here */
+} table[OUTCOME_COUNT] = {
+    [OUTCOME_OTHER] = {RETRY_PASS_ON, 10, 200}, /* a lost connection */
+    [OUTCOME_MOVED] = {RETRY_FOLLOW, 20, 200},
+    [OUTCOME_ASK] = {RETRY_FOLLOW, 20, 200},
+    [OUTCOME_TRYAGAIN] = {RETRY_WAIT, 10, 200},
+    [OUTCOME_CLUSTERDOWN] = {RETRY_WAIT, 50, 500},
+    [OUTCOME_READONLY] = {RETRY_WAIT, 50, 500},
+    [OUTCOME_REDIRECT] = {RETRY_WAIT, 50, 500},
+    [OUTCOME_LOADING] = {RETRY_WAIT, 100, 100},
+    [OUTCOME_MASTERDOWN] = {RETRY_WAIT, 100, 100},
+};
+
+enum retry_action
+retry_action(enum outcome outcome)
+{
+    return table[outcome].action;
+}
+
+uint64_t
+retry_wait_us(enum outcome outcome, unsigned n)
+{
+    uint64_t ms = (uint64_t)table[outcome].first_ms << MIN(n, 16u);
+
+    return MIN(ms, (uint64_t)table[outcome].most_ms) * US_PER_MS;
+}
+
+/* --- lost connections --------------------------------------------------------- */
 
 /* Might a later write of this client have run on that shard already? */
 static bool
@@ -18,7 +63,7 @@ later_write_in_flight(const struct request *request)
     const struct request *later = TAILQ_NEXT(request, link);
 
     for (; later != NULL; later = TAILQ_NEXT(later, link)) {
-        if (later->command == NULL || only_reads(later->command))
+        if (later->command == NULL || retry_only_reads(later->command))
             continue;
         if (later->job != NULL ||
             (later->shard == request->shard &&
@@ -43,7 +88,7 @@ retry_may_resend(const struct request *request, enum close_reason why,
         return false;
     if (request->call.body_size > request->call.body.len)
         return false; /* passed on as it came: we have it no more */
-    if (sent && !(only_reads(request->command) &&
+    if (sent && !(retry_only_reads(request->command) &&
                   request->session->pool->settings->retry_reads))
         return false;
     return !later_write_in_flight(request);

@@ -3,9 +3,10 @@
  *
  * The only place that decides it: a command is sent again when the first try
  * certainly did not run, or when it only reads; and never in a way that would
- * let it overtake a later write of the same client on the same shard.  The
- * table from error words of replies to actions (redirects, LOADING ...) has its
- * place here; for pools of listed servers every reply is passed on.
+ * let it overtake a later write of the same client on the same shard.
+ *
+ * For pools of listed servers every reply is passed on.  In those of clusters a
+ * table says what is done about the errors that tell of a change.
  */
 #ifndef SESSION_RETRY_H
 #define SESSION_RETRY_H
@@ -13,9 +14,26 @@
 #include <stdbool.h>
 
 #include "base/close_reason.h"
+#include "command/outcome.h"
 #include "session/request.h"
 
-#define RETRY_MAX 1 /* times that a request is sent again */
+#define RETRY_MAX 1      /* times that a request is sent again */
+#define RETRY_HOPS_MAX 5 /* redirects that one is sent after */
+
+enum retry_action {
+    RETRY_PASS_ON, /* an answer for the client */
+    RETRY_FOLLOW,  /* to where it points, if it is a node of the cluster */
+    RETRY_WAIT     /* and ask again */
+};
+
+/* What an error word asks for in the pool of a cluster. */
+enum retry_action retry_action(enum outcome outcome);
+/* How long to wait at the n-th answer of the kind, from 0. */
+uint64_t retry_wait_us(enum outcome outcome, unsigned n);
+
+/* May users write the error replies of this command? */
+bool retry_is_user_code(const struct command *command);
+bool retry_only_reads(const struct command *command);
 
 /* Its lane was lost; `sent`: some of it may have reached the server. */
 bool retry_may_resend(const struct request *request, enum close_reason why,

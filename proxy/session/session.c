@@ -8,6 +8,7 @@
 #include "command/refuse.h"
 #include "resp/encode.h"
 #include "resp/inline.h"
+#include "session/holding.h"
 #include "session/local.h"
 #include "session/note.h"
 #include "session/private_lane.h"
@@ -92,7 +93,9 @@ session_catch_up(struct session *session)
 {
     struct session_pool *pool = session->pool;
 
-    if (session->in_flight > 0 || !session_is_behind(session))
+    if (!session_is_behind(session) ||
+        (session->in_flight > 0 &&
+         (session->holding == NULL || !holding_is_all(session))))
         return;
     session_leave_generation(session);
     session->generation = pool_join(pool->pool);
@@ -178,6 +181,7 @@ session_close(struct session **sessionp, enum close_reason why)
     while ((request = TAILQ_FIRST(&session->queue)) != NULL)
         request_orphan(request);
     private_lane_free(session);
+    holding_free(session);
     if (paused != NULL)
         lane_resume(paused); /* its reply is read and dropped */
     env->on_session_end(env);
@@ -216,7 +220,8 @@ session_drain(struct session *session, enum close_reason why)
 bool
 session_has_room(const struct session *session)
 {
-    if (session->state != SESSION_OPEN || session->upload != NULL)
+    if (session->state != SESSION_OPEN || session->upload != NULL ||
+        session->holding != NULL)
         return false;
     if (session->in_flight > 0 &&
         (session->barrier || session->is_heavy || session_is_behind(session) ||
@@ -466,7 +471,10 @@ keep_partial(struct session *session, struct request_scan *scan)
         session->scan = scan;
         env->scan = NULL;
     }
-    if (have >= settings->large_request_bytes ||
+    uint64_t large = settings->large_request_bytes;
+    if (pool_is_cluster(settings))
+        large = MAX(large, settings->retry_buffer_bytes);
+    if (have >= large ||
         scan->known > settings->request_limit_bytes) {
         if (upload_try(session))
             return;
@@ -526,6 +534,10 @@ session_process(struct session *session)
 
     if (session->barrier && session->in_flight == 0)
         session->barrier = false;
+    if (unlikely(session->holding != NULL))
+        holding_go(session);
+    if (session->state == SESSION_CLOSED)
+        return;
     session_catch_up(session);
     while (more && stream_input_len(stream) > 0 && session_has_room(session))
         more = session_take_one(session);
@@ -601,6 +613,8 @@ session_resume(struct session *session)
     doing_client(session->pool->settings->name, session->id);
     if (session->state == SESSION_OPEN && session->upload == NULL)
         session_process(session);
+    else if (session->state == SESSION_DRAINING && session->holding != NULL)
+        holding_go(session);
     if (session->state != SESSION_CLOSED)
         stream_settle_input(&session->stream);
     close_if_drained(session);

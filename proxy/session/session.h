@@ -45,6 +45,7 @@ struct client_info {
     char *lib_ver;
 };
 
+struct holding;
 struct private_lane;
 struct upload;
 
@@ -82,6 +83,7 @@ struct session {
     struct request_scan *scan;    /* in the middle of a request */
     struct upload *upload;        /* in the middle of a large one */
     struct private_lane *private; /* at most one, leased for one request */
+    struct holding *holding;      /* something is held (holding.h), or NULL */
     struct request *pausing;      /* its lane waits for us to take output */
     struct client_info *info;
     const struct command *last_command; /* for CLIENT LIST */

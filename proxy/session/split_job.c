@@ -11,6 +11,7 @@
 
 struct part_call {
     struct call call;
+    struct attempt attempt; /* in the pool of a cluster */
     struct request *request;
     uint32_t index;
     bool done;
@@ -64,6 +65,8 @@ part_done(struct part_call *part)
 
     part->done = true;
     chunk_unref(&part->call.body.chunk);
+    if (unlikely(request->session->holding != NULL))
+        session_resume_later(request->session);
     if (--job_of(part)->left == 0)
         job_merge(request);
 }
@@ -98,6 +101,12 @@ part_shard(const struct part_call *part)
     return job_of(part)->split.parts[part->index].shard;
 }
 
+static struct server *
+part_server(const struct part_call *part)
+{
+    return generation_server(part->request->generation, part_shard(part));
+}
+
 static void
 part_fail_unreachable(struct part_call *part)
 {
@@ -114,6 +123,16 @@ part_fail_unreachable(struct part_call *part)
 
 /* --- what lanes say ----------------------------------------------------------- */
 
+/* Does a node of a cluster say that it is not the one? */
+static bool
+part_is_redirected(struct part_call *part, const struct reply_piece *piece)
+{
+    struct request *request = part->request;
+
+    return piece->type == '-' && pool_is_cluster(request->pool->settings) &&
+        holding_take_reply(request, &part->attempt, part_shard(part), piece);
+}
+
 static void
 on_part_reply(struct call *call, const struct reply_piece *piece)
 {
@@ -126,6 +145,10 @@ on_part_reply(struct call *call, const struct reply_piece *piece)
             note_discard(request, part_shard(part));
             request_unref(&request);
         }
+        return;
+    }
+    if (unlikely(part_is_redirected(part, piece))) {
+        request_unref(&request);
         return;
     }
     bool alive =
@@ -143,10 +166,15 @@ on_part_lost(struct call *call, enum close_reason why, bool sent)
     struct request *request = part->request;
 
     (void)why;
-    if (request->session != NULL && !part->done && sent) {
+    if (request->session == NULL || part->done ||
+        holding_take_loss(request, &part->attempt, sent)) {
+        request_unref(&request);
+        return;
+    }
+    if (sent) {
         cell_inc(&request->pool->stats->errors_lost);
         part_fail(part, request_text_lost(request, part_shard(part), true));
-    } else if (request->session != NULL && !part->done) {
+    } else {
         part_fail_unreachable(part);
     }
     request_unref(&request);
@@ -180,14 +208,25 @@ part_send(struct part_call *part)
 {
     struct request *request = part->request;
     struct session *session = request->session;
-    struct server *server =
-        generation_server(request->generation, part_shard(part));
     struct lane_key key = {.db = session->db, .resp = session->resp};
+
     request->refs++; /* the call's */
-    if (server_submit(server, key, session->lane_number, &part->call))
+    if (server_submit(part_server(part), key, session->lane_number, &part->call))
         return;
     request->refs--;
+    if (holding_take_loss(request, &part->attempt, false))
+        return;
     part_fail_unreachable(part);
+}
+
+/* For the first time. */
+static void
+part_start(struct part_call *part)
+{
+    if (unlikely(part_shard(part) == ROUTE_NONE))
+        holding_take_unserved(part->request, &part->attempt);
+    else
+        part_send(part);
 }
 
 static struct split_job *
@@ -204,6 +243,7 @@ job_new(struct request *request, struct split *split)
         call_init(&job->parts[i].call, &part_call_ops);
         job->parts[i].request = request;
         job->parts[i].index = i;
+        job->parts[i].attempt.slot = (uint16_t)split->parts[i].slot;
     }
     return job;
 }
@@ -229,9 +269,91 @@ split_job_start(struct request *request, struct split *split,
     for (uint32_t i = 0; i < job->split.part_count; i++) {
         if (request->session == NULL)
             break; /* closed by what sending set off */
-        part_send(&job->parts[i]);
+        part_start(&job->parts[i]);
     }
     request_unref(&request);
+}
+
+/* --- parts that are held -------------------------------------------------------- */
+
+bool
+split_job_is_idle(const struct request *request)
+{
+    const struct split_job *job = request->job;
+
+    for (uint32_t i = 0; i < job->split.part_count; i++) {
+        const struct part_call *part = &job->parts[i];
+        if (!part->done && !attempt_is_held(&part->attempt))
+            return false;
+    }
+    return true;
+}
+
+void
+split_job_visit(struct request *request,
+                void (*fn)(struct request *request, struct attempt *attempt,
+                           void *arg),
+                void *arg)
+{
+    struct split_job *job = request->job;
+
+    request->refs++;
+    for (uint32_t i = 0; i < job->split.part_count; i++)
+        fn(request, &job->parts[i].attempt, arg);
+    request_unref(&request);
+}
+
+void
+split_job_give_up(struct request *request, struct attempt *attempt,
+                  struct view text)
+{
+    struct part_call *part = CONTAINER_OF(attempt, struct part_call, attempt);
+
+    holding_drop(request, attempt);
+    drop_part_reply(request, part->index);
+    part_fail(part, text);
+}
+
+static void
+part_go(struct part_call *part, struct holding_pass *pass)
+{
+    struct split_job *job = job_of(part);
+    uint32_t server;
+
+    if (!attempt_is_held(&part->attempt) ||
+        !holding_release(pass, part->request, &part->attempt, &part->call,
+                         &server))
+        return;
+    drop_part_reply(part->request, part->index);
+    job->split.parts[part->index].shard = server;
+    part_send(part);
+}
+
+void
+split_job_go(struct request *request, struct holding_pass *pass)
+{
+    struct split_job *job = request->job;
+
+    request->refs++;
+    request_route_anew(request, request->session->generation);
+    for (uint32_t i = 0; i < job->split.part_count; i++) {
+        if (request->session == NULL || request->done)
+            break;
+        part_go(&job->parts[i], pass);
+    }
+    request_unref(&request);
+}
+
+static void
+let_go(struct request *request, struct attempt *attempt, void *arg UNUSED)
+{
+    holding_drop(request, attempt);
+}
+
+void
+split_job_let_go(struct request *request)
+{
+    split_job_visit(request, let_go, NULL);
 }
 
 /* --- giving up ---------------------------------------------------------------- */
@@ -244,9 +366,8 @@ part_withdraw(struct part_call *part)
 
     if (part->call.state == CALL_SENT)
         return true;
-    if (server_withdraw(
-            generation_server(request->generation, part_shard(part)),
-            &part->call))
+    if (part->call.state == CALL_WAITING &&
+        server_withdraw(part_server(part), &part->call))
         request_unref(&request);
     return false;
 }
@@ -261,6 +382,11 @@ split_job_expire(struct request *request)
         struct part_call *part = &job->parts[i];
         if (part->done)
             continue;
+        if (attempt_is_held(&part->attempt)) {
+            split_job_give_up(request, &part->attempt,
+                              holding_text_late(request, &part->attempt));
+            continue;
+        }
         bool sent = part_withdraw(part);
         note_late(request, part_shard(part), sent);
         part_fail(part, request_text_late(request, part_shard(part), sent));

@@ -9,6 +9,7 @@
 #define SESSION_SPLIT_JOB_H
 
 #include "command/split.h"
+#include "session/holding.h"
 #include "session/request.h"
 
 /* Take a split of two or more parts over, write its parts and send them. */
@@ -20,6 +21,21 @@ void split_job_expire(struct request *request);
 
 /* Nobody waits for it any more: withdraw what is unsent. */
 void split_job_abandon(struct request *request);
+
+/* In the pool of a cluster: is none of its parts under way? */
+bool split_job_is_idle(const struct request *request) MUST_CHECK;
+/* Do something to each part's attempt. */
+void split_job_visit(struct request *request,
+                     void (*fn)(struct request *request,
+                                struct attempt *attempt, void *arg),
+                     void *arg);
+/* The part of this attempt, which is held, ends with an error. */
+void split_job_give_up(struct request *request, struct attempt *attempt,
+                       struct view text);
+/* Parts that are held go as the pass allows. */
+void split_job_go(struct request *request, struct holding_pass *pass);
+/* Nothing of it is held any more. */
+void split_job_let_go(struct request *request);
 
 /* Do something to each part's answer. */
 void split_job_each_reply(struct request *request,

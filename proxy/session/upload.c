@@ -105,7 +105,8 @@ refuse_size(struct session *session)
     return begin_refusal(session);
 }
 
-/* Memory is short.  False without a name: there is no telling where it ends. */
+/* Memory is short.  Without a name there is no telling where it ends; such a
+ * word is short itself. */
 static bool
 refuse_for_memory(struct session *session)
 {
@@ -153,7 +154,7 @@ count_upload(struct session *session, const struct command *command)
 
 static void
 begin_passing_on(struct session *session, const struct command *command,
-                 uint32_t shard)
+                 struct place place)
 {
     struct stream *stream = &session->stream;
     struct request *request = request_new(session, command);
@@ -161,7 +162,8 @@ begin_passing_on(struct session *session, const struct command *command,
     count_upload(session, command);
     request->no_reply |= session->reply_skip;
     session->reply_skip = false;
-    request->shard = shard;
+    request->shard = place.shard;
+    request->attempt.slot = (uint16_t)place.slot;
     request->call.body = (struct extent){
         .chunk = chunk_ref(stream->in.chunk),
         .off = stream->in.pos,
@@ -207,17 +209,15 @@ upload_try(struct session *session)
         stream_set_reading(&session->stream, false);
         return true;
     }
-    if (is_short && refuse_for_memory(session))
-        return true;
+    if (is_short)
+        return refuse_for_memory(session);
     if (command == NULL)
+        return refuse_size(session);
+    struct place place = request_place(
+        session, command_arg(&args, (uint32_t)command->first_key));
+    if (place.shard == ROUTE_NONE) /* if gathered, refused in the ordinary way */
         return too_large && refuse_size(session);
-    uint32_t shard =
-        route_find(session->generation->route,
-                   command_arg(&args, (uint32_t)command->first_key),
-                   &session->pool->pool->dice);
-    if (shard == ROUTE_NONE) /* if gathered, refused in the ordinary way */
-        return too_large && refuse_size(session);
-    begin_passing_on(session, command, shard);
+    begin_passing_on(session, command, place);
     return true;
 }
 

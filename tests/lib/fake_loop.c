@@ -18,6 +18,7 @@ loop_new(void)
 {
     struct loop *loop = MEM_NEW(struct loop);
 
+    loop->now_us = 1; /* a real clock never stands at 0 */
     TAILQ_INIT(&loop->dirty);
     chunk_pool_init(&loop->chunks);
     return loop;

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+#include "config/address.h"
 #include "expect.h"
 #include "session/session.h"
 
@@ -89,6 +91,103 @@ step_pool(struct world *world, const struct args *args)
         append_settings(&yaml, rest);
     world_configure(world, buf_view(&yaml));
     buf_fini(&yaml);
+}
+
+/* A node of a cluster listens on a port by its name: a on the first. */
+static unsigned
+node_port(struct view name)
+{
+    return FIRST_PORT + (unsigned)(name.data[0] - 'a');
+}
+
+/* cluster NAME... [with KEY: VALUE, ...] */
+static void
+step_cluster(struct world *world, const struct args *args)
+{
+    struct view rest = args->at[0], word;
+    struct buf yaml = {0};
+
+    buf_append_str(&yaml, "pool:\n  listen: 127.0.0.1:7000\n  redis: true\n"
+                          "  distribution: slots\n  cluster:\n");
+    while ((word = talk_word(&rest)).len > 0 &&
+           !view_equal(word, VIEW("with")))
+        buf_printf(&yaml, "    - 127.0.0.1:%u\n", node_port(word));
+    if (word.len > 0)
+        append_settings(&yaml, rest);
+    world_configure(world, buf_view(&yaml));
+    buf_fini(&yaml);
+}
+
+/* "0-100" or "7": these slots are the node's; any other word: none is. */
+static void
+give_slots(struct topology *topology, uint16_t owner, struct view span)
+{
+    const char *dash = memchr(span.data, '-', span.len);
+    size_t len = dash != NULL ? (size_t)(dash - span.data) : span.len;
+    struct view end = dash != NULL ? view_of(dash + 1, span.len - len - 1)
+                                   : span;
+    uint64_t first, last;
+
+    if (!view_to_u64(view_of(span.data, len), &first) ||
+        !view_to_u64(end, &last))
+        return;
+    for (uint64_t slot = first; slot <= last && slot < ROUTE_SLOTS; slot++)
+        topology->owners[slot] = owner;
+}
+
+static void
+set_node(struct roster *roster, uint32_t number, struct view name)
+{
+    struct roster_entry *entry = &roster->entries[number];
+    char text[32];
+
+    entry->name = mem_view_dup(name);
+    memcpy(entry->id, name.data, MIN(name.len, sizeof(entry->id) - 1));
+    entry->primary = number;
+    snprintf(text, sizeof(text), "127.0.0.1:%u", node_port(name));
+    const char *problem =
+        address_text_parse(view_str(text), ADDRESS_SERVER, &entry->address);
+    ASSERT(problem == NULL);
+}
+
+/* map NAME SLOTS NAME SLOTS ...: what the nodes of the cluster say. */
+static void
+step_map(struct world *world, const struct args *args)
+{
+    struct topology *topology = MEM_NEW(struct topology);
+    struct view rest = args->at[0], words = rest, name;
+    uint32_t count = 0;
+
+    while (talk_word(&words).len > 0)
+        count++;
+    topology->asked = loop_clock_us(world->loop);
+    topology->roster = roster_new(count / 2, count / 2);
+    memset(topology->owners, 0xff, sizeof(topology->owners));
+    for (uint32_t i = 0; (name = talk_word(&rest)).len > 0; i++) {
+        set_node(topology->roster, i, name);
+        give_slots(topology, (uint16_t)i, talk_word(&rest));
+    }
+    world_set_topology(world, topology);
+    roster_unref(&topology->roster);
+    mem_free(topology);
+}
+
+static void
+step_expect_stale(struct world *world, const struct args *args)
+{
+    static const char *const names[] = {
+        [STALE_MOVED] = "moved",
+        [STALE_ASK] = "ask",
+        [STALE_CLUSTERDOWN] = "clusterdown",
+        [STALE_NOT_READY] = "not_ready",
+        [STALE_LOST] = "lost",
+    };
+
+    if (!world->is_stale)
+        world_fail(world, "nobody was told");
+    if (!view_equal(view_str(names[world->stale]), args->at[0]))
+        world_fail(world, "the cause is %s", names[world->stale]);
+    world->is_stale = false;
 }
 
 static void
@@ -531,6 +630,9 @@ static const struct step steps[] = {
     {"pieces $", step_nothing}, /* read before the script runs */
     {"pool $ servers @", step_pool},
     {"yaml <<END", step_yaml},
+    {"cluster @", step_cluster},
+    {"map @", step_map},
+    {"expect stale $", step_expect_stale},
     {"client $ connects", step_connect},
     {"server $ accepts", step_accept},
     {"server $ accepts as $", step_accept_as},

@@ -50,6 +50,16 @@ on_question(struct session_env *env, const struct question *question)
 }
 
 static void
+on_stale(struct session_env *env, size_t pool_id, enum stale_cause cause)
+{
+    struct world *world = env->ask_arg;
+
+    (void)pool_id;
+    world->stale = cause;
+    world->is_stale = true;
+}
+
+static void
 on_session_end(struct session_env *env)
 {
     (void)env;
@@ -71,6 +81,7 @@ start(struct world *world)
     world->env.budget = &world->budget;
     world->env.ask = on_question;
     world->env.ask_arg = world;
+    world->env.on_stale = on_stale;
     world->env.on_session_end = on_session_end;
     world->env.on_let_go = on_let_go;
 }
@@ -101,6 +112,20 @@ world_configure(struct world *world, struct view yaml)
     if (world->ledger == NULL)
         start(world);
     world->settings = settings;
+    take(world, snapshot);
+    snapshot_unref(&snapshot);
+    world_settle(world);
+}
+
+void
+world_set_topology(struct world *world, const struct topology *topology)
+{
+    struct error error;
+    struct snapshot *snapshot = snapshot_with_topology(
+        world->edition->snapshot, 0, topology, &error);
+
+    if (snapshot == NULL)
+        world_fail(world, "%s", error.text);
     take(world, snapshot);
     snapshot_unref(&snapshot);
     world_settle(world);
@@ -173,9 +198,9 @@ world_get_server(const struct world *world, struct view name)
     if (world->settings == NULL)
         world_fail(world, "there is no pool yet");
 
-    const struct pool_settings *pool = &world->settings->pools[0];
-    for (size_t i = 0; i < pool->server_count; i++) {
-        if (view_equal(view_str(pool->servers[i].name), name))
+    const struct roster *roster = world->edition->snapshot->pools[0].roster;
+    for (size_t i = 0; i < roster->count; i++) {
+        if (view_equal(view_str(roster->entries[i].name), name))
             return i;
     }
     world_fail(world, "no server is called %.*s", (int)name.len, name.data);
@@ -184,7 +209,7 @@ world_get_server(const struct world *world, struct view name)
 uint16_t
 world_get_port(const struct world *world, struct view server)
 {
-    const struct pool_settings *pool = &world->settings->pools[0];
+    const struct roster *roster = world->edition->snapshot->pools[0].roster;
 
-    return pool->servers[world_get_server(world, server)].address.port;
+    return roster->entries[world_get_server(world, server)].address.port;
 }

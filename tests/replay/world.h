@@ -40,6 +40,8 @@ struct world {
     size_t peer_count;
     struct question question; /* the last that was asked of control */
     bool is_asked;
+    enum stale_cause stale; /* the last hint about a map of a cluster */
+    bool is_stale;
 };
 
 struct world *world_new(const struct talk *talk, size_t piece);
@@ -52,6 +54,9 @@ void world_fail(const struct world *world, const char *fmt, ...)
 
 /* Start the proxy with a configuration, or let it go on by another. */
 void world_configure(struct world *world, struct view yaml);
+
+/* The nodes of the cluster have been asked. */
+void world_set_topology(struct world *world, const struct topology *topology);
 
 /* Let happen what can without time going by, unless the script holds it. */
 void world_settle(struct world *world);

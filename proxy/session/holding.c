@@ -1,0 +1,312 @@
+/*
+ * session/holding.c - holding, the rule of order, sending again.
+ */
+#include "session/holding.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "command/outcome.h"
+#include "command/redirect.h"
+#include "session/deadline.h"
+#include "session/holding_priv.h"
+#include "session/note.h"
+#include "session/retry.h"
+#include "session/session.h"
+#include "session/split_job.h"
+
+#define TEXT_MAX 256
+#define DOUBT_US 1000000 /* a newer map should be here by then */
+
+/* --- the timer -------------------------------------------------------------- */
+
+static void
+on_again(struct timer *timer, void *arg)
+{
+    struct holding *holding = arg;
+
+    (void)timer;
+    session_resume_later(holding->session);
+}
+
+static struct holding *
+holding_of(struct session *session)
+{
+    if (session->holding == NULL) {
+        struct holding *holding = MEM_NEW(struct holding);
+        holding->session = session;
+        timer_init(&holding->timer, session->pool->env->loop, on_again,
+                   holding);
+        session->holding = holding;
+    }
+    return session->holding;
+}
+
+void
+holding_free(struct session *session)
+{
+    struct holding *holding = session->holding;
+
+    if (holding == NULL)
+        return;
+    timer_stop(&holding->timer);
+    mem_free(holding);
+    session->holding = NULL;
+}
+
+/* --- taking ------------------------------------------------------------------ */
+
+static uint64_t
+now_of(const struct request *request)
+{
+    return loop_now_us(request->pool->env->loop);
+}
+
+static void
+hold(struct request *request, struct attempt *attempt, enum hold how)
+{
+    struct session *session = request->session;
+
+    ASSERT(attempt->hold == HOLD_NONE && how != HOLD_NONE);
+    attempt->hold = (uint8_t)how;
+    attempt->since_us = now_of(request);
+    holding_of(session)->count++;
+    if (session->private != NULL && request->job == NULL)
+        private_lane_release(session);
+    session_resume_later(session);
+}
+
+void
+holding_drop(struct request *request, struct attempt *attempt)
+{
+    if (attempt->hold == HOLD_NONE)
+        return;
+    attempt->hold = HOLD_NONE;
+    if (--request->session->holding->count == 0)
+        holding_free(request->session);
+}
+
+void
+holding_take_back(struct request *request, struct attempt *attempt)
+{
+    request_start_deadline(request);
+    hold(request, attempt, HOLD_ROUTE);
+}
+
+void
+holding_wait_until(struct session *session, uint64_t again_us)
+{
+    uint64_t now_us = loop_now_us(session->pool->env->loop);
+    uint64_t wait_us = again_us > now_us ? again_us - now_us : 0;
+
+    timer_start(&session->holding->timer, (int64_t)((wait_us + 999) / 1000));
+}
+
+static void
+hold_for_a_while(struct request *request, struct attempt *attempt)
+{
+    attempt->again_us =
+        now_of(request) + retry_wait_us(attempt->outcome, attempt->waits);
+    if (attempt->waits < UINT8_MAX)
+        attempt->waits++;
+    hold(request, attempt, HOLD_WAIT);
+}
+
+/* The number in the current roster of whom a redirect names, or its count. */
+static uint32_t
+find_target(const struct request *request, const struct redirect *redirect,
+            uint32_t asked)
+{
+    const struct roster *before = request->generation->roster;
+    struct view host = redirect->host;
+
+    if (host.len == 0)
+        host = view_str(before->entries[asked].address.host);
+    return roster_find_address(request->pool->pool->current->roster, host,
+                               redirect->port);
+}
+
+static void
+take_moved(struct request *request, struct attempt *attempt,
+           const struct redirect *redirect, uint32_t target)
+{
+    struct pool *pool = request->pool->pool;
+
+    cell_inc(&request->pool->stats->redirects_moved);
+    env_tell_stale(request->pool, STALE_MOVED);
+    if (target == pool->current->server_count) {
+        cell_inc(&request->pool->stats->redirects_unlisted);
+        hold_for_a_while(request, attempt);
+        return;
+    }
+    overlay_correct(&pool->overlay, redirect->slot, target,
+                    loop_clock_us(pool->loop));
+    hold(request, attempt, HOLD_ROUTE);
+}
+
+static void
+take_ask(struct request *request, struct attempt *attempt,
+         const struct redirect *redirect, uint32_t target)
+{
+    struct pool *pool = request->pool->pool;
+
+    cell_inc(&request->pool->stats->redirects_ask);
+    overlay_heat(&pool->overlay, redirect->slot, now_of(request));
+    if (target == pool->current->server_count) {
+        cell_inc(&request->pool->stats->redirects_unlisted);
+        env_tell_stale(request->pool, STALE_ASK);
+        hold_for_a_while(request, attempt);
+        return;
+    }
+    attempt->target = target;
+    attempt->map = pool->current->snapshot->epoch;
+    hold(request, attempt, HOLD_ASK);
+}
+
+static bool
+take_redirect(struct request *request, struct attempt *attempt,
+              uint32_t asked, struct view line)
+{
+    struct redirect redirect;
+
+    if (!redirect_parse(&redirect, line) || redirect.slot != attempt->slot)
+        return false; /* not about this command */
+    uint32_t target = find_target(request, &redirect, asked);
+    if (++attempt->hops > RETRY_HOPS_MAX) {
+        cell_inc(&request->pool->stats->redirects_too_many);
+        hold_for_a_while(request, attempt);
+    } else if (attempt->outcome == OUTCOME_MOVED) {
+        take_moved(request, attempt, &redirect, target);
+    } else {
+        take_ask(request, attempt, &redirect, target);
+    }
+    return true;
+}
+
+static void
+take_wait(struct request *request, struct attempt *attempt)
+{
+    struct pool *pool = request->pool->pool;
+
+    switch ((enum outcome)attempt->outcome) {
+    case OUTCOME_TRYAGAIN:
+        cell_inc(&request->pool->stats->redirects_tryagain);
+        overlay_heat(&pool->overlay, attempt->slot, now_of(request));
+        break;
+    case OUTCOME_CLUSTERDOWN:
+        cell_inc(&request->pool->stats->redirects_clusterdown);
+        env_tell_stale(request->pool, STALE_CLUSTERDOWN);
+        break;
+    default:
+        cell_inc(&request->pool->stats->redirects_not_ready);
+        env_tell_stale(request->pool, STALE_NOT_READY);
+    }
+    hold_for_a_while(request, attempt);
+}
+
+/* A script can say anything, and its effects would come twice.  Only when the
+ * next map agrees that the slot is another node's was it a redirect. */
+static bool
+take_doubtful(struct request *request, struct attempt *attempt,
+              const struct reply_piece *piece, struct view line)
+{
+    struct redirect redirect;
+
+    if (attempt->outcome != OUTCOME_MOVED || request->job != NULL ||
+        !redirect_parse(&redirect, line) || redirect.slot != attempt->slot)
+        return false;
+    env_tell_stale(request->pool, STALE_MOVED);
+    request->reply_type = piece->type;
+    request->reply_bytes = piece->len;
+    chain_push(&request->reply, piece->chunk, piece->off, piece->len);
+    request_charge(request, piece->len);
+    attempt->again_us = now_of(request) + DOUBT_US;
+    hold(request, attempt, HOLD_DOUBT);
+    return true;
+}
+
+bool
+holding_take_reply(struct request *request, struct attempt *attempt,
+                   uint32_t asked, const struct reply_piece *piece)
+{
+    struct view line = view_of(piece->chunk->data + piece->off, piece->len);
+    enum outcome outcome = outcome_of(line);
+    enum retry_action action = retry_action(outcome);
+
+    if (!piece->last || piece->size != piece->len ||
+        action == RETRY_PASS_ON || request->begun)
+        return false;
+    attempt->outcome = (uint8_t)outcome;
+    if (retry_is_user_code(request->command))
+        return take_doubtful(request, attempt, piece, line);
+    if (request->job == NULL &&
+        request->call.body_size > request->call.body.len)
+        return true; /* passed on as it came: we have it no more */
+    if (action == RETRY_FOLLOW)
+        return take_redirect(request, attempt, asked, line);
+    take_wait(request, attempt);
+    return true;
+}
+
+bool
+holding_take_loss(struct request *request, struct attempt *attempt, bool sent)
+{
+    if (!pool_is_cluster(request->pool->settings) || request->begun)
+        return false;
+    env_tell_stale(request->pool, STALE_LOST);
+    if (sent && !(retry_only_reads(request->command) &&
+                  request->pool->settings->retry_reads))
+        return false;
+    attempt->outcome = OUTCOME_OTHER;
+    hold_for_a_while(request, attempt);
+    return true;
+}
+
+void
+holding_take_unserved(struct request *request, struct attempt *attempt)
+{
+    env_tell_stale(request->pool, STALE_CLUSTERDOWN);
+    attempt->outcome = OUTCOME_CLUSTERDOWN;
+    hold_for_a_while(request, attempt);
+}
+
+/* --- asking ------------------------------------------------------------------- */
+
+bool
+holding_is_hot(const struct session *session, uint32_t slot)
+{
+    return overlay_is_hot(&session->pool->pool->overlay, slot,
+                          loop_now_us(session->pool->env->loop));
+}
+
+struct view
+holding_text_late(const struct request *request, const struct attempt *attempt)
+{
+    struct buf *out = &request->pool->env->out;
+    const char *word = attempt->outcome == OUTCOME_OTHER
+        ? "connection lost"
+        : outcome_word((enum outcome)attempt->outcome);
+
+    out->len = 0;
+    int len = snprintf(
+        buf_reserve(out, TEXT_MAX), TEXT_MAX,
+        "CLUSTERDOWN proxy: slot %u was not served within %lld ms (the last "
+        "obstacle was: %s), command was not executed",
+        attempt->slot,
+        (long long)request->pool->settings->request_timeout_ms, word);
+    return view_of(out->data, MIN((size_t)len, (size_t)TEXT_MAX - 1));
+}
+
+struct view
+holding_text_order(const struct request *request, const struct attempt *attempt)
+{
+    struct buf *out = &request->pool->env->out;
+
+    cell_inc(&request->pool->stats->errors_overtaken);
+    out->len = 0;
+    int len = snprintf(buf_reserve(out, TEXT_MAX), TEXT_MAX,
+                       "TRYAGAIN proxy: slot %u moved and a later command on "
+                       "it was executed first, command was not executed",
+                       attempt->slot);
+    return view_of(out->data, MIN((size_t)len, (size_t)TEXT_MAX - 1));
+}

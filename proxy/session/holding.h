@@ -1,0 +1,73 @@
+/*
+ * session/holding.h - commands that a cluster did not take, until it does.
+ *
+ *   MOVED, ASK, TRYAGAIN, LOADING, a lost connection ...
+ *        |
+ *        v                        all other calls answered
+ *   [held, in the session's queue] ----------------------> sent again, in order
+ *
+ * While a session has something held it accepts nothing new.  When no call of
+ * it is under way any more, it takes the newest map up, and what is held goes
+ * out again in the order of the queue: at once, or when the cluster may have
+ * come to rest.  Order is kept by slot: a command that only reads and was
+ * answered after a held one on its slot is asked again behind it; if one that
+ * writes was, the held one is given up as not executed.  (Answers leave in
+ * order, so none of these has reached the client.)
+ *
+ * A held command ends by its deadline like any other: not executed.
+ */
+#ifndef SESSION_HOLDING_H
+#define SESSION_HOLDING_H
+
+#include "base/close_reason.h"
+#include "session/attempt.h"
+#include "session/request.h"
+#include "upstream/server.h"
+
+/* The end of a reply of server `asked`: hold the attempt instead of answering?
+ * False: it is an answer for the client.  True as well when it should be held
+ * and cannot be, as its bytes were passed on (call->body_size). */
+bool holding_take_reply(struct request *request, struct attempt *attempt,
+                        uint32_t asked, const struct reply_piece *piece) MUST_CHECK;
+
+/* Its connection was lost, or there was none.  False: tell the client. */
+bool holding_take_loss(struct request *request, struct attempt *attempt,
+                       bool sent) MUST_CHECK;
+
+/* Nobody serves its slot, as far as is known. */
+void holding_take_unserved(struct request *request, struct attempt *attempt);
+
+/* It has ended otherwise. */
+void holding_drop(struct request *request, struct attempt *attempt);
+
+/* Send out again what can be. */
+void holding_go(struct session *session);
+
+/* There is a new map: what waits for better times need not any longer. */
+void holding_hurry(struct session *session);
+
+/* Is no call of the session under way? */
+bool holding_is_all(const struct session *session) MUST_CHECK;
+
+/* One walk over a session's queue in which attempts are sent again. */
+struct holding_pass;
+
+/* May this attempt go now, and to which server of the session's generation?  If
+ * so it is held no more, and its call is to be submitted. */
+bool holding_release(struct holding_pass *pass, struct request *request,
+                     struct attempt *attempt, struct call *call,
+                     uint32_t *server) MUST_CHECK;
+
+/* May a request that touches this slot be accepted behind others? */
+bool holding_is_hot(const struct session *session, uint32_t slot) MUST_CHECK;
+
+/* Words for a held command whose time is up. */
+struct view holding_text_late(const struct request *request,
+                              const struct attempt *attempt);
+/* ... and for one that a later command has overtaken. */
+struct view holding_text_order(const struct request *request,
+                               const struct attempt *attempt);
+
+void holding_free(struct session *session);
+
+#endif

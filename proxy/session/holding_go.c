@@ -1,0 +1,365 @@
+/*
+ * session/holding_go.c - what is held goes out again, in order.
+ *
+ *   back to front   who may not go any more: a later write on its slot ran
+ *   front to back   who has to go again: reads answered behind a held one
+ *   front to back   who goes now
+ */
+#include "base/mem.h"
+#include "session/deadline.h"
+#include "session/holding.h"
+#include "session/holding_priv.h"
+#include "session/retry.h"
+#include "session/sentence.h"
+#include "session/session.h"
+#include "session/split_job.h"
+
+/* One bit a slot. */
+struct slot_set {
+    uint8_t bits[ROUTE_SLOTS / 8];
+};
+
+static bool
+slot_set_has(const struct slot_set *set, uint32_t slot)
+{
+    return (set->bits[slot / 8] >> (slot % 8) & 1) != 0;
+}
+
+static void
+slot_set_add(struct slot_set *set, uint32_t slot)
+{
+    set->bits[slot / 8] |= (uint8_t)(1u << (slot % 8));
+}
+
+struct holding_pass {
+    struct session *session;
+    uint64_t now_us;
+    uint64_t again_us;      /* the first that has to wait, UINT64_MAX: none */
+    struct slot_set routed; /* something goes by the map in this pass */
+    struct slot_set closed; /* something in front has to go alone, or waits */
+};
+
+/* Does it stand on one slot, and have we its bytes? */
+static bool
+is_of_slot(const struct request *request)
+{
+    return request->job == NULL && request->call.body.chunk != NULL;
+}
+
+/* A server has answered it, and the answer waits for its turn. */
+static bool
+has_run(const struct request *request)
+{
+    return request->done && request->reply_type != 0 &&
+        request->command != NULL;
+}
+
+/* --- is anything under way? ------------------------------------------------- */
+
+static bool
+is_under_way(const struct request *request)
+{
+    if (request->done)
+        return false;
+    if (request->job != NULL)
+        return !split_job_is_idle(request);
+    return request->call.state != CALL_IDLE ||
+        (is_of_slot(request) && !attempt_is_held(&request->attempt));
+}
+
+bool
+holding_is_all(const struct session *session)
+{
+    const struct request *request;
+
+    TAILQ_FOREACH(request, &session->queue, link)
+    {
+        if (is_under_way(request))
+            return false;
+    }
+    return true;
+}
+
+/* --- who may not go any more ------------------------------------------------ */
+
+static void
+add_part_slot(struct request *request UNUSED, struct attempt *attempt,
+              void *arg)
+{
+    slot_set_add(arg, attempt->slot);
+}
+
+/* A split one that only reads counts as well: its answers are one by now. */
+static void
+note_run(struct slot_set *run, struct request *request)
+{
+    if (!has_run(request))
+        return;
+    if (request->job != NULL)
+        split_job_visit(request, add_part_slot, run);
+    else if (is_of_slot(request) && !retry_only_reads(request->command))
+        slot_set_add(run, request->attempt.slot);
+}
+
+static void
+give_up_part(struct request *request, struct attempt *attempt, void *arg)
+{
+    if (attempt_is_held(attempt) && slot_set_has(arg, attempt->slot))
+        split_job_give_up(request, attempt,
+                          holding_text_order(request, attempt));
+}
+
+static void
+give_up(struct request *request, struct slot_set *run)
+{
+    struct attempt *attempt = &request->attempt;
+
+    if (request->done)
+        return;
+    if (request->job != NULL) {
+        split_job_visit(request, give_up_part, run);
+    } else if (attempt_is_held(attempt) && slot_set_has(run, attempt->slot)) {
+        holding_drop(request, attempt);
+        request_undo(request);
+        request_fail(request, holding_text_order(request, attempt));
+    }
+}
+
+/* Answering one lets go of those behind it, which have been looked at. */
+static void
+give_up_overtaken(struct session *session)
+{
+    struct slot_set run = {0};
+    struct request *request = TAILQ_LAST(&session->queue, request_list);
+
+    while (request != NULL) {
+        struct request *before = TAILQ_PREV(request, request_list, link);
+        note_run(&run, request);
+        give_up(request, &run);
+        request = before;
+    }
+}
+
+/* --- who has to go again ---------------------------------------------------- */
+
+static void
+add_held_slot(struct request *request UNUSED, struct attempt *attempt,
+              void *arg)
+{
+    if (attempt_is_held(attempt))
+        slot_set_add(arg, attempt->slot);
+}
+
+static void
+hold_again(struct request *request, const struct slot_set *held)
+{
+    if (!has_run(request) || !is_of_slot(request) ||
+        !slot_set_has(held, request->attempt.slot))
+        return;
+    request_undo(request);
+    holding_take_back(request, &request->attempt);
+}
+
+static void
+hold_overtakers(struct session *session)
+{
+    struct slot_set held = {0};
+    struct request *request;
+
+    TAILQ_FOREACH(request, &session->queue, link)
+    {
+        hold_again(request, &held);
+        if (request->job != NULL)
+            split_job_visit(request, add_held_slot, &held);
+        else
+            add_held_slot(request, &request->attempt, &held);
+    }
+}
+
+/* --- a new map -------------------------------------------------------------- */
+
+/* Keys on both sides of a move are not helped by a map. */
+static void
+hurry(struct request *request UNUSED, struct attempt *attempt, void *arg)
+{
+    const uint64_t *now_us = arg;
+
+    if (attempt->hold == HOLD_WAIT && attempt->outcome != OUTCOME_TRYAGAIN)
+        attempt->again_us = *now_us;
+}
+
+void
+holding_hurry(struct session *session)
+{
+    uint64_t now_us = loop_now_us(session->pool->env->loop);
+    struct request *request;
+
+    TAILQ_FOREACH(request, &session->queue, link)
+    {
+        if (request->job != NULL)
+            split_job_visit(request, hurry, &now_us);
+        else
+            hurry(request, &request->attempt, &now_us);
+    }
+    session_resume_later(session);
+}
+
+/* --- who goes now ----------------------------------------------------------- */
+
+static bool
+wait_for(struct holding_pass *pass, const struct attempt *attempt)
+{
+    pass->again_us = MIN(pass->again_us, attempt->again_us);
+    slot_set_add(&pass->closed, attempt->slot);
+    return false;
+}
+
+static uint32_t
+owner_of(const struct holding_pass *pass, uint32_t slot)
+{
+    const struct session *session = pass->session;
+    uint32_t server = overlay_find(&session->pool->pool->overlay, slot);
+
+    if (server != ROUTE_NONE)
+        return server;
+    return route_slot_owner(session->generation->route, slot);
+}
+
+static bool
+go_by_map(struct holding_pass *pass, struct request *request,
+          struct attempt *attempt, struct call *call, uint32_t *server)
+{
+    *server = owner_of(pass, attempt->slot);
+    if (*server == ROUTE_NONE) {
+        holding_drop(request, attempt);
+        holding_take_unserved(request, attempt);
+        return wait_for(pass, attempt);
+    }
+    call->asking = false;
+    slot_set_add(&pass->routed, attempt->slot);
+    holding_drop(request, attempt);
+    return true;
+}
+
+/* The map may have changed since: then the owner is asked first. */
+static bool
+go_alone(struct holding_pass *pass, struct request *request,
+         struct attempt *attempt, struct call *call, uint32_t *server)
+{
+    if (attempt->map != pass->session->generation->snapshot->epoch)
+        return go_by_map(pass, request, attempt, call, server);
+    if (slot_set_has(&pass->routed, attempt->slot)) {
+        slot_set_add(&pass->closed, attempt->slot);
+        return false;
+    }
+    *server = attempt->target;
+    call->asking = true;
+    slot_set_add(&pass->closed, attempt->slot);
+    holding_drop(request, attempt);
+    return true;
+}
+
+/* The map has a say about a script's answer; without a newer one the answer is
+ * the script's own. */
+static bool
+resolve_doubt(struct holding_pass *pass, struct request *request,
+              struct attempt *attempt, struct call *call, uint32_t *server)
+{
+    const struct server *asked = request_server(request);
+    uint32_t owner = owner_of(pass, attempt->slot);
+    bool is_same = owner != ROUTE_NONE &&
+        generation_server(pass->session->generation, owner) == asked;
+
+    if (owner != ROUTE_NONE && !is_same) {
+        request_undo(request);
+        return go_by_map(pass, request, attempt, call, server);
+    }
+    if (attempt->again_us > pass->now_us)
+        return wait_for(pass, attempt);
+    holding_drop(request, attempt);
+    request_done(request);
+    return false;
+}
+
+bool
+holding_release(struct holding_pass *pass, struct request *request,
+                struct attempt *attempt, struct call *call, uint32_t *server)
+{
+    if (slot_set_has(&pass->closed, attempt->slot))
+        return false;
+    switch ((enum hold)attempt->hold) {
+    case HOLD_NONE:
+        return false;
+    case HOLD_ROUTE:
+        return go_by_map(pass, request, attempt, call, server);
+    case HOLD_ASK:
+        return go_alone(pass, request, attempt, call, server);
+    case HOLD_WAIT:
+        if (attempt->again_us > pass->now_us)
+            return wait_for(pass, attempt);
+        return go_by_map(pass, request, attempt, call, server);
+    case HOLD_DOUBT:
+        return resolve_doubt(pass, request, attempt, call, server);
+    }
+    return false;
+}
+
+static void
+release_request(struct holding_pass *pass, struct request *request)
+{
+    uint32_t server;
+
+    if (request->job != NULL) {
+        split_job_go(request, pass);
+        return;
+    }
+    if (!attempt_is_held(&request->attempt) ||
+        !holding_release(pass, request, &request->attempt, &request->call,
+                         &server))
+        return;
+    request_route_anew(request, pass->session->generation);
+    request->shard = server;
+    request_submit(request);
+}
+
+/* Submitting may answer, and even close the session. */
+static void
+release_all(struct holding_pass *pass)
+{
+    struct session *session = pass->session;
+    struct request *request = TAILQ_FIRST(&session->queue);
+
+    while (request != NULL) {
+        struct request *held = request;
+        held->refs++;
+        if (!request->done)
+            release_request(pass, request);
+        request = held->session == session ? TAILQ_NEXT(held, link)
+                                           : TAILQ_FIRST(&session->queue);
+        request_unref(&held);
+        if (session->state == SESSION_CLOSED)
+            return;
+    }
+}
+
+void
+holding_go(struct session *session)
+{
+    struct holding_pass *pass;
+
+    if (!holding_is_all(session))
+        return;
+    session_catch_up(session);
+    give_up_overtaken(session);
+    hold_overtakers(session);
+    if (session->holding == NULL)
+        return;
+    pass = MEM_NEW(struct holding_pass);
+    pass->session = session;
+    pass->now_us = loop_now_us(session->pool->env->loop);
+    pass->again_us = UINT64_MAX;
+    release_all(pass);
+    if (session->holding != NULL && pass->again_us != UINT64_MAX)
+        holding_wait_until(session, pass->again_us);
+    mem_free(pass);
+}
