@@ -1,7 +1,6 @@
 """max_memory: what is large does without, what is small goes on."""
 
 import threading
-import time
 
 import pytest
 
@@ -12,7 +11,7 @@ from resp import encode
 pytestmark = pytest.mark.plain_only
 
 LIMIT = 128 << 20
-SLACK = 96 << 20
+SLACK = 128 << 20  # unbounded it would be three times the limit
 BIG = 8 << 20
 OOM = b"-OOM proxy: max_memory is reached, command was not executed\r\n"
 NO_CLIENTS = b"-OOM proxy: max_memory is reached, no new clients are taken\r\n"
@@ -43,20 +42,24 @@ class Watch(threading.Thread):
         self.proxy, self.key = proxy, key
         self.raw = proxy.raw(timeout=30)
         self.over = threading.Event()
-        self.slowest, self.largest, self.rounds = 0.0, 0, 0
+        self.largest, self.rounds = 0, 0
         self.problem = None
 
     def run(self):
         try:
             while not self.over.is_set():
-                begin = time.monotonic()
                 assert self.raw.command("SET", self.key, "v") == b"+OK\r\n"
                 assert self.raw.command("GET", self.key) == b"$1\r\nv\r\n"
-                self.slowest = max(self.slowest, time.monotonic() - begin)
                 self.largest = max(self.largest, self.proxy.rss_bytes())
                 self.rounds += 1
         except Exception as error:  # pylint: disable=broad-except
             self.problem = error
+
+    def wait_for_more(self, count=10):
+        """Its requests are answered, whatever the others do."""
+        goal = self.rounds + count
+        eventually(lambda: self.problem or self.rounds >= goal, 20)
+        assert self.problem is None, repr(self.problem)
 
     def __enter__(self):
         self.start()
@@ -67,8 +70,6 @@ class Watch(threading.Thread):
         self.join(seconds(30))
         if kind is None:
             assert self.problem is None, repr(self.problem)
-            assert self.rounds > 10
-            assert self.slowest < seconds(2), self.slowest
             assert self.largest < LIMIT + SLACK, self.largest >> 20
 
 
@@ -111,8 +112,10 @@ def start(world):
 
 def test_gathering_beyond_max_memory_is_refused_and_neighbours_go_on(world):
     _, proxy = start(world)
-    with Watch(proxy, "a"), Watch(proxy, "b"):
+    with Watch(proxy, "a") as one, Watch(proxy, "b") as other:
         clients = gather(proxy, 40)
+        one.wait_for_more()
+        other.wait_for_more()
         replies = finish(clients)
     refused = [reply for reply in replies if reply == OOM]
     assert len(refused) > 10
@@ -150,7 +153,7 @@ def test_at_max_memory_new_clients_are_refused(world):
             with proxy.raw() as raw:
                 assert raw.read_reply() == NO_CLIENTS
                 assert raw.is_closed()
-        eventually(lambda: watch.rounds > 20)
+        watch.wait_for_more()
     assert proxy.stats.value("pointsman_pool_closed_total",
                              reason=reason) == 3
     assert len(proxy.events("client refused", reason=reason)) == 3
@@ -165,13 +168,14 @@ def test_answers_are_not_kept_beyond_max_memory(world):
     """They wait for the turn of an answer that does not come."""
     (a, b, _), proxy = start(world)
     a.client().set("a-big", b"x" * BIG)
-    with Watch(proxy, "c"):
+    with Watch(proxy, "c") as watch:
         b.pause()
         clients = [proxy.raw(timeout=60) for _ in range(24)]
         for raw in clients:
             raw.send(encode("GET", "b") + encode("GET", "a-big"))
         eventually(lambda: proxy.stats.value(
             "pointsman_pool_closed_total", reason="client_memory") >= 1, 20)
+        watch.wait_for_more()
         eventually(lambda: proxy.stats.value(
             "pointsman_server_out_queue", server="a") == 0, 30)
         b.resume()
