@@ -77,13 +77,25 @@ hold(struct request *request, struct attempt *attempt, enum hold how)
 }
 
 void
+holding_take_anew(struct request *request, struct attempt *attempt)
+{
+    hold(request, attempt, HOLD_ROUTE);
+}
+
+void
+holding_forget(struct request *request)
+{
+    if (--request->session->holding->count == 0)
+        holding_free(request->session);
+}
+
+void
 holding_drop(struct request *request, struct attempt *attempt)
 {
     if (attempt->hold == HOLD_NONE)
         return;
     attempt->hold = HOLD_NONE;
-    if (--request->session->holding->count == 0)
-        holding_free(request->session);
+    holding_forget(request);
 }
 
 void

@@ -37,6 +37,11 @@ bool holding_take_loss(struct request *request, struct attempt *attempt,
 /* Nobody serves its slot, as far as is known. */
 void holding_take_unserved(struct request *request, struct attempt *attempt);
 
+/* A new attempt is to go by the map. */
+void holding_take_anew(struct request *request, struct attempt *attempt);
+/* An attempt that was held is there no more. */
+void holding_forget(struct request *request);
+
 /* It has ended otherwise. */
 void holding_drop(struct request *request, struct attempt *attempt);
 

@@ -6,6 +6,7 @@
  *   front to back   who goes now
  */
 #include "base/mem.h"
+#include "command/outcome.h"
 #include "session/deadline.h"
 #include "session/holding.h"
 #include "session/holding_priv.h"
@@ -309,6 +310,10 @@ release_request(struct holding_pass *pass, struct request *request)
 {
     uint32_t server;
 
+    if (request->attempt.outcome == OUTCOME_TRYAGAIN &&
+        attempt_is_held(&request->attempt) &&
+        request->command->class == CLASS_SPLIT)
+        split_job_adopt(request);
     if (request->job != NULL) {
         split_job_go(request, pass);
         return;

@@ -4,25 +4,12 @@
 #include "session/split_job.h"
 
 #include "base/mem.h"
+#include "command/outcome.h"
 #include "resp/encode.h"
 #include "session/note.h"
 #include "session/sentence.h"
 #include "session/session.h"
-
-struct part_call {
-    struct call call;
-    struct attempt attempt; /* in the pool of a cluster */
-    struct request *request;
-    uint32_t index;
-    bool done;
-};
-
-struct split_job {
-    struct split split;
-    uint32_t left; /* parts not done */
-    struct chain *replies;
-    struct part_call parts[];
-};
+#include "session/split_job_priv.h"
 
 static struct split_job *
 job_of(const struct part_call *part)
@@ -180,7 +167,7 @@ on_part_lost(struct call *call, enum close_reason why, bool sent)
     request_unref(&request);
 }
 
-static const struct call_ops part_call_ops = {
+const struct call_ops part_call_ops = {
     .on_reply = on_part_reply,
     .on_lost = on_part_lost,
 };
@@ -229,7 +216,7 @@ part_start(struct part_call *part)
         part_send(part);
 }
 
-static struct split_job *
+struct split_job *
 job_new(struct request *request, struct split *split)
 {
     size_t count = split->part_count;
@@ -329,17 +316,26 @@ part_go(struct part_call *part, struct holding_pass *pass)
     part_send(part);
 }
 
+/* Keys on both sides of a move: a command of one key is answered by either. */
+static bool
+needs_one_key_each(const struct part_call *part)
+{
+    return part->attempt.hold == HOLD_WAIT &&
+        part->attempt.outcome == OUTCOME_TRYAGAIN &&
+        job_of(part)->split.parts[part->index].count > 1;
+}
+
 void
 split_job_go(struct request *request, struct holding_pass *pass)
 {
-    struct split_job *job = request->job;
-
     request->refs++;
     request_route_anew(request, request->session->generation);
-    for (uint32_t i = 0; i < job->split.part_count; i++) {
+    for (uint32_t i = 0; i < request->job->split.part_count; i++) {
         if (request->session == NULL || request->done)
             break;
-        part_go(&job->parts[i], pass);
+        if (needs_one_key_each(&request->job->parts[i]))
+            split_job_one_key_each(request, i);
+        part_go(&request->job->parts[i], pass);
     }
     request_unref(&request);
 }

@@ -32,6 +32,8 @@ void split_job_visit(struct request *request,
 /* The part of this attempt, which is held, ends with an error. */
 void split_job_give_up(struct request *request, struct attempt *attempt,
                        struct view text);
+/* A request that went out whole, and is held, becomes a job of one part. */
+void split_job_adopt(struct request *request);
 /* Parts that are held go as the pass allows. */
 void split_job_go(struct request *request, struct holding_pass *pass);
 /* Nothing of it is held any more. */

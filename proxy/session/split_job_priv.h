@@ -1,0 +1,33 @@
+/*
+ * session/split_job_priv.h - what split_job.c and split_keys.c share.
+ */
+#ifndef SESSION_SPLIT_JOB_PRIV_H
+#define SESSION_SPLIT_JOB_PRIV_H
+
+#include "session/split_job.h"
+
+struct part_call {
+    struct call call;
+    struct attempt attempt; /* in the pool of a cluster */
+    struct request *request;
+    uint32_t index;
+    bool done;
+};
+
+struct split_job {
+    struct split split;
+    uint32_t left; /* parts not done */
+    struct chain *replies;
+    struct part_call parts[];
+};
+
+extern const struct call_ops part_call_ops;
+
+/* A job without bodies; takes the split over. */
+struct split_job *job_new(struct request *request, struct split *split);
+
+/* Make one part a key of a part with several, which is held; each of them is
+ * held as it was. */
+void split_job_one_key_each(struct request *request, uint32_t index);
+
+#endif
