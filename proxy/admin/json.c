@@ -33,7 +33,8 @@ make_server(const struct admin_source *source, size_t pool, size_t server)
                    admin_sum_server(source, pool, server, desc->offset));
     }
     /* The time of the last ejection, 0 for never. */
-    set_number(object, "server_ejected_at", 0);
+    set_number(object, "server_ejected_at",
+               SERVER_SUM(source, pool, server, ejected_at));
     return object;
 }
 

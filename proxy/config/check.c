@@ -53,16 +53,28 @@ check_differences(struct report *report, const struct node *map,
                        "client_connections", "is enforced: client %" PRIu64
                        " and later ones are refused (twemproxy ignores it)",
                        pool->client_connections + 1);
-    if (pool->auto_eject_hosts)
-        report_warning(report, node_key_mark(map, VIEW("auto_eject_hosts")),
-                       "auto_eject_hosts",
-                       "servers are not ejected yet in this version");
     if (node_find(map, VIEW("timeout")) != NULL &&
         node_find(map, VIEW("connect_timeout")) != NULL &&
         node_find(map, VIEW("request_timeout")) != NULL)
         report_warning(report, node_key_mark(map, VIEW("timeout")), "timeout",
                        "has no effect beside connect_timeout and "
                        "request_timeout");
+}
+
+/* Elsewhere a key has one place, where the others do not look for it. */
+static void
+check_eject(struct report *report, const struct node *map,
+            const struct pool_settings *pool)
+{
+    const char *key =
+        pool->auto_eject_hosts ? "auto_eject_hosts" : "on_server_down";
+
+    if (!pool_ejects(pool) || is_of_twemproxy(pool->distribution))
+        return;
+    report_error(report, node_key_mark(map, view_str(key)), key,
+                 "found servers to be ejected with distribution %s, allowed "
+                 "with ketama, modula and random",
+                 distribution_name(pool->distribution));
 }
 
 static void
@@ -126,6 +138,7 @@ check_pool(struct report *report, const struct node *map,
     check_output(report, map, pool);
     check_connections(report, map, pool);
     check_user(report, map, pool);
+    check_eject(report, map, pool);
     cluster_check(report, map, pool);
 }
 

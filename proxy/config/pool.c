@@ -123,8 +123,10 @@ read_on_server_down(struct report *report, const struct node *node,
 
     if (view_equal(node_text(node), VIEW("nil")))
         pool->on_server_down = DOWN_NIL;
+    else if (view_equal(node_text(node), VIEW("eject")))
+        pool->on_server_down = DOWN_EJECT;
     else if (!view_equal(node_text(node), VIEW("error")))
-        report_found(report, node, "on_server_down", "error or nil");
+        report_found(report, node, "on_server_down", "error, nil or eject");
 }
 
 static void

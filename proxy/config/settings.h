@@ -54,7 +54,8 @@ struct server_settings {
 /* How requests for a server that cannot be reached are answered. */
 enum down_answer {
     DOWN_ERROR, /* with an error */
-    DOWN_NIL    /* reads as if the key were missing, others with an error */
+    DOWN_NIL,   /* reads as if the key were missing, others with an error */
+    DOWN_EJECT  /* by the others, as it is taken out of the distribution */
 };
 
 struct pool_settings {
@@ -76,6 +77,13 @@ struct pool_settings {
 #define POOL(key, TYPE, def, min, max, help) SETTINGS_##TYPE(key)
 #include "config/settings.def"
 };
+
+/* Are servers that are down taken out of the distribution? */
+static inline bool
+pool_ejects(const struct pool_settings *pool)
+{
+    return pool->auto_eject_hosts || pool->on_server_down == DOWN_EJECT;
+}
 
 struct settings {
     unsigned workers;               /* auto: the number of processors */

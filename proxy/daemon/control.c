@@ -244,6 +244,21 @@ on_signal(struct signal_watch *watch, int signal, void *arg)
     }
 }
 
+/* --- who is live -------------------------------------------------------------------- */
+
+static void
+on_live(void *arg, size_t number, const bool *live)
+{
+    struct control *control = arg;
+    const struct settings *settings = control->snapshot->settings;
+    struct error error;
+
+    if (control->state == CONTROL_RUNNING &&
+        control_publish_live(control, number, live, &error) < 0)
+        log_error("cannot change the distribution", "pool=%s error=\"%s\"",
+                  settings->pools[number].name, error.text);
+}
+
 /* --- messages -------------------------------------------------------------------- */
 
 static void
@@ -380,6 +395,7 @@ control_new(const char *path, struct snapshot *snapshot, struct error *error)
     control->ledger = ledger_new(workers);
     control->prober = prober_new(control->loop, control->workers, workers,
                                  control->source.editions);
+    prober_on_live(control->prober, on_live, control);
     control->door =
         door_new(control->loop, control->ledger, control->workers, workers,
                  &control->source.control_stats.accept_rests,

@@ -84,6 +84,7 @@ watched_pool_take(struct prober *prober, struct watched_pool *pool,
         pool->pool->current->roster == map->roster)
         return;
     pool->numbered_at = snapshot->epoch;
+    pool->is_all_live = true;
     struct watch **watches = take_watches(prober, pool, snapshot, count);
     make_generation(prober, pool, snapshot, watches, count);
     pool_sweep(pool->pool);
@@ -185,7 +186,8 @@ prober_pool_is_ready(const struct prober *prober, size_t number)
     const struct watched_pool *pool = prober->pools[number];
 
     for (uint32_t i = 0; i < pool->count; i++) {
-        if (pool->watches[i]->health.state == HEALTH_DOWN)
+        const struct watch *watch = pool->watches[i];
+        if (watch->health.state == HEALTH_DOWN && !watch->is_ejected)
             return false;
     }
     return true;
@@ -204,6 +206,13 @@ make_ping(struct loop *loop)
     return chunk;
 }
 
+static void
+on_review(struct timer *timer, void *arg)
+{
+    (void)timer;
+    prober_review(arg);
+}
+
 struct prober *
 prober_new(struct loop *loop, struct worker **workers, unsigned worker_count,
            struct edition **editions)
@@ -215,7 +224,15 @@ prober_new(struct loop *loop, struct worker **workers, unsigned worker_count,
     prober->worker_count = worker_count;
     prober->editions = editions;
     prober->ping = make_ping(loop);
+    timer_init(&prober->review, loop, on_review, prober);
     return prober;
+}
+
+void
+prober_on_live(struct prober *prober, prober_live_fn fn, void *arg)
+{
+    prober->on_live = fn;
+    prober->on_live_arg = arg;
 }
 
 void
@@ -228,6 +245,7 @@ prober_free(struct prober **proberp)
         return;
     for (size_t i = 0; i < prober->pool_count; i++)
         watched_pool_free(prober->pools[i]);
+    timer_stop(&prober->review);
     chunk_unref(&prober->ping);
     mem_free(prober->pools);
     mem_free(prober);

@@ -19,6 +19,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Other servers of the pool with this number are live: one word each. */
+typedef void (*prober_live_fn)(void *arg, size_t number, const bool *live);
+
 struct edition;
 struct loop;
 struct message;
@@ -30,6 +33,11 @@ struct worker;
 struct prober *prober_new(struct loop *loop, struct worker **workers,
                           unsigned worker_count, struct edition **editions);
 void prober_free(struct prober **proberp);
+void prober_on_live(struct prober *prober, prober_live_fn fn, void *arg);
+
+/* Take out of the distribution whoever is to be, and back (eject.c): when the
+ * health of one has changed, and after a reload, which makes all of them live. */
+void prober_review(struct prober *prober);
 
 /* The editions are new: watch the servers that they have. */
 void prober_take(struct prober *prober);
@@ -40,7 +48,8 @@ void prober_fill(const struct prober *prober, struct edition *edition);
 void prober_take_incidents(struct prober *prober,
                            const struct message *message);
 
-/* Is no server of the pool with this number down? */
+/* Is no server of the pool with this number down, but those that are out of its
+ * distribution? */
 bool prober_pool_is_ready(const struct prober *prober, size_t number);
 
 #endif

@@ -54,6 +54,8 @@ control_publish(struct control *control, struct snapshot *snapshot)
     door_commit(control->door, snapshot);
     count_epochs(control);
     snapshot_unref(&before);
+    /* Whoever is out of a distribution is so in the new one. */
+    prober_review(control->prober);
 }
 
 int

@@ -115,6 +115,8 @@ watch_note_state(struct watch *watch, const struct health *before)
               watch->health.changed_us - before->changed_us);
     if (is_news(before->state, state))
         watch_publish(watch);
+    if (pool_ejects(watch->server->settings))
+        timer_start(&watch->prober->review, 0);
 }
 
 /* --- when to probe --------------------------------------------------------------- */
@@ -134,8 +136,11 @@ watch_plan(struct watch *watch)
 
     if (watch->call.state != CALL_IDLE)
         return; /* the timer is the probe's */
-    if (!health_probe_pause(&watch->health, &pause_us) &&
-        !watch->is_unpublished) {
+    bool is_due = health_probe_pause(&watch->health, &pause_us);
+    /* A server that is out has no requests to prove itself. */
+    if (watch->is_ejected)
+        pause_us = MIN(pause_us, watch->health.limits.retry_max_us);
+    if (!is_due && !watch->is_ejected && !watch->is_unpublished) {
         timer_stop(&watch->timer);
         return;
     }
@@ -146,13 +151,24 @@ watch_plan(struct watch *watch)
     watch_start_timer(watch, pause_ms);
 }
 
+/* Failures are counted before responses and read after them, so that one that
+ * is being counted never makes the difference rise. */
+static uint64_t
+watch_answers_of(const struct watch *watch, unsigned worker)
+{
+    const struct server_stats *stats = watch_block(watch, worker);
+    uint64_t responses = cell_get(&stats->responses);
+
+    return responses - cell_get(&stats->failure_replies);
+}
+
 static uint64_t
 watch_count_answers(const struct watch *watch)
 {
     uint64_t answers = 0;
 
     for (unsigned i = 0; i < watch->prober->worker_count; i++)
-        answers += cell_get(&watch_block(watch, i)->responses);
+        answers += watch_answers_of(watch, i);
     return answers;
 }
 
@@ -163,7 +179,7 @@ watch_look_at_answers(struct watch *watch)
     struct health before = watch->health;
     uint64_t answers = watch_count_answers(watch);
 
-    if (answers == watch->answers)
+    if (answers <= watch->answers)
         return;
     watch->answers = answers;
     (void)health_on_answer(&watch->health, watch_now_us(watch));
@@ -197,6 +213,8 @@ watch_probe_answered(struct watch *watch)
 
     (void)health_on_probe_answer(&watch->health, watch_now_us(watch));
     watch_note_state(watch, &before);
+    if (watch->is_ejected)
+        timer_start(&watch->prober->review, 0);
     watch_plan(watch);
 }
 
@@ -336,6 +354,7 @@ watch_place(struct watch *watch, uint32_t shard)
     watch->server = generation_server(watch->pool->pool->current, shard);
     set_limits(watch, watch->server->settings);
     cell_set(&watch_stats(watch)->up, watch->health.state != HEALTH_DOWN);
+    cell_set(&watch_stats(watch)->live, !watch->is_ejected);
     if (is_new)
         watch->answers = watch_count_answers(watch);
     /* A reload a second must not put every probe off. */

@@ -6,6 +6,7 @@
 #ifndef DAEMON_WATCH_H
 #define DAEMON_WATCH_H
 
+#include "daemon/prober.h"
 #include "daemon/worker.h"
 #include "upstream/health.h"
 
@@ -20,6 +21,8 @@ struct watch {
     uint64_t due_us;           /* when that is */
     struct server_stats stats; /* of the probing lane */
     uint64_t answers;          /* of workers, when last looked at */
+    bool is_ejected;           /* out of the distribution ... */
+    uint64_t ejected_us;       /* ... since then */
     bool is_unpublished;       /* some worker does not know the verdict */
 };
 
@@ -30,9 +33,13 @@ struct watched_pool {
     struct pool *pool;    /* control's own */
     struct watch **watches; /* by shard */
     uint32_t count;
+    bool is_all_live;     /* in the snapshot that is published */
 };
 
 struct prober {
+    prober_live_fn on_live;
+    void *on_live_arg;
+    struct timer review; /* health has changed: who is live? */
     struct loop *loop;
     struct worker **workers; /* borrowed */
     unsigned worker_count;

@@ -45,8 +45,10 @@ static void
 health_count(struct health *health, enum incident what, uint64_t now_us)
 {
     if (now_us - health->failed_us > health->limits.window_us)
-        health->failures = 0;
-    if (is_proof(what) || health->failures == 0)
+        health->failures = health->refusals = 0;
+    if (what == INCIDENT_REFUSAL)
+        health->refusals++;
+    else if (is_proof(what) || health->failures == 0)
         health->failures++;
     if (is_of_probe(what))
         health->probe_failures++;
@@ -61,8 +63,11 @@ health_on_incident(struct health *health, enum incident what, uint64_t now_us)
         return false;
     health->reason = what;
     if (health->state == HEALTH_HALF_OPEN ||
-        health->failures >= health->limits.failures)
+        health->failures >= health->limits.failures ||
+        health->refusals >= health->limits.failures)
         return health_set_state(health, HEALTH_DOWN, now_us);
+    if (what == INCIDENT_REFUSAL)
+        return false; /* that it answers is known */
     return health_set_state(health, HEALTH_SUSPECT, now_us);
 }
 
@@ -73,6 +78,7 @@ health_on_answer(struct health *health, uint64_t now_us)
     if (health->state == HEALTH_DOWN)
         return false;
     health->failures = 0;
+    health->refusals = 0;
     health->probe_failures = 0;
     return health_set_state(health, HEALTH_UP, now_us);
 }
@@ -81,6 +87,8 @@ bool
 health_on_probe_answer(struct health *health, uint64_t now_us)
 {
     health->failures = 0;
+    if (health->state == HEALTH_DOWN)
+        health->refusals = 0;
     health->probe_failures = 0;
     return health_set_state(health,
                             health->state == HEALTH_DOWN ? HEALTH_HALF_OPEN
@@ -162,6 +170,8 @@ incident_text(enum incident what)
         return "a request was not answered in time";
     case INCIDENT_SLOW:
         return "connecting took longer than connect_timeout";
+    case INCIDENT_REFUSAL:
+        return "it answered OOM, BUSY or LOADING";
     case INCIDENT_SILENT:
         return "it stayed silent after a request had expired";
     case INCIDENT_CONNECT:

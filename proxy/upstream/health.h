@@ -13,7 +13,8 @@
  * slow to come, and a request expired are suspicion and count once: one fault
  * may end many of them, and a healthy server may close connections or take long
  * over one command, or the proxy have been short of time itself.  Any
- * answer between two incidents makes the count begin anew.
+ * answer between two incidents makes the count begin anew; requests that are
+ * refused are counted apart, as the server answers probes meanwhile.
  *
  * Pure: no clock, no socket.  Owner: control, one for each server.
  */
@@ -36,6 +37,7 @@ enum incident {
     INCIDENT_LOST,      /* a connection ended with requests unanswered */
     INCIDENT_EXPIRED,   /* a request was not answered in time */
     INCIDENT_SLOW,      /* a connection was not there within connect_timeout */
+    INCIDENT_REFUSAL,  /* a request was answered OOM, BUSY or LOADING */
     INCIDENT_SILENT,    /* ... and then nothing else either */
     INCIDENT_CONNECT,   /* a connection was refused, or its handshake */
     INCIDENT_PROBE,     /* a probe was not answered, or not sensibly */
@@ -61,6 +63,7 @@ struct health {
     enum health_state state;
     enum incident reason;    /* the last incident */
     uint64_t failures;       /* in a row */
+    uint64_t refusals;       /* in a row, which a PING says nothing about */
     uint64_t failed_us;      /* when the last of them was */
     uint64_t changed_us;     /* when the state began */
     uint32_t probe_failures; /* in a row */

@@ -392,6 +392,9 @@ lane_deliver(struct lane *lane, const struct reply_piece *piece)
         call->skip -= piece->last;
         return;
     }
+    if (unlikely(piece->type == '-'))
+        server_on_error(lane->server,
+                        view_of(piece->chunk->data + piece->off, piece->len));
     if (piece->last) {
         lane_pop_sent(lane, call, piece->size);
         if (unlikely(lane->upload == call)) {

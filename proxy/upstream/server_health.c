@@ -1,6 +1,8 @@
 /*
  * upstream/server_health.c - what a worker does about a server that is not well.
  */
+#include <string.h>
+
 #include "base/log.h"
 #include "upstream/pool.h"
 #include "upstream/server_priv.h"
@@ -15,6 +17,22 @@ server_report(struct server *server, enum incident what)
     if (*count < UINT16_MAX)
         (*count)++;
     server->pool->has_incidents = true;
+}
+
+void
+server_on_error(struct server *server, struct view reply)
+{
+    static const char *const words[] = {"-OOM ", "-BUSY ", "-LOADING "};
+
+    if (!pool_ejects(server->settings))
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        struct view word = view_str(words[i]);
+        if (reply.len < word.len || memcmp(reply.data, word.data, word.len))
+            continue;
+        cell_inc(&server->stats->failure_replies);
+        server_report(server, INCIDENT_REFUSAL);
+    }
 }
 
 /* --- letting go --------------------------------------------------------------- */

@@ -598,7 +598,7 @@ step_ended(struct world *world, const struct args *args)
 static void
 step_incidents(struct world *world, const struct args *args)
 {
-    static const char *const names[] = {"lost", "expired", "slow", "silent",
+    static const char *const names[] = {"lost", "expired", "slow", "refusal", "silent",
                                         "connect"};
     uint32_t shard = (uint32_t)world_get_server(world, args->at[0]);
     struct server *server = 

@@ -12,6 +12,12 @@ struct refusal {
 };
 
 static const struct refusal refusals[] = {
+    {HEAD SERVERS "  distribution: modulo\n  on_server_down: eject\n",
+     "t.yml:6:3: error: a.on_server_down: found servers to be ejected with "
+     "distribution modulo, allowed with ketama, modula and random\n"},
+    {HEAD SERVERS "  auto_eject_hosts: true\n  distribution: modulo\n",
+     "t.yml:5:3: error: a.auto_eject_hosts: found servers to be ejected with "
+     "distribution modulo, allowed with ketama, modula and random\n"},
     /* The process. */
     {HEAD SERVERS "pointsman: 1\n",
      "t.yml:5:12: error: pointsman: found no keys, allowed a map of them such "
@@ -190,10 +196,8 @@ START_TEST(warning_is_told_and_the_file_is_taken)
                     "client 100 and later ones are refused (twemproxy ignores "
                     "it)\n");
     expect_messages(HEAD SERVERS "  client_connections: 0\n", "");
-    expect_messages(HEAD SERVERS "  auto_eject_hosts: true\n",
-                    "t.yml:5:3: warning: a.auto_eject_hosts: servers are not "
-                    "ejected yet in this version\n");
-    expect_messages(HEAD SERVERS "  auto_eject_hosts: false\n", "");
+    expect_messages(HEAD SERVERS "  auto_eject_hosts: true\n", "");
+    expect_messages(HEAD SERVERS "  on_server_down: eject\n", "");
     expect_messages(HEAD SERVERS "  reuseport: true\n",
                     "t.yml:5:3: warning: a.reuseport: has no effect: one "
                     "process serves all cores\n");

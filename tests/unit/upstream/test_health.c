@@ -58,6 +58,26 @@ START_TEST(proof_in_a_row_makes_it_down)
 }
 END_TEST
 
+START_TEST(refusals_count_although_probes_are_answered)
+{
+    struct health health = new_health(3);
+
+    for (uint64_t i = 1; i < 3; i++) {
+        ck_assert(!health_on_incident(&health, INCIDENT_REFUSAL, i));
+        (void)health_on_probe_answer(&health, i);
+        ck_assert_int_eq(health.state, HEALTH_UP);
+    }
+    (void)health_on_answer(&health, 3);
+    for (uint64_t i = 4; i < 6; i++)
+        ck_assert(!health_on_incident(&health, INCIDENT_REFUSAL, i));
+    ck_assert(health_on_incident(&health, INCIDENT_REFUSAL, 6));
+    ck_assert_int_eq(health.state, HEALTH_DOWN);
+    ck_assert(health_on_probe_answer(&health, 7));
+    (void)health_on_answer(&health, 8);
+    ck_assert(!health_on_incident(&health, INCIDENT_REFUSAL, 9));
+}
+END_TEST
+
 START_TEST(suspicion_alone_never_makes_it_down)
 {
     struct health health = new_health(2);
@@ -212,6 +232,7 @@ health_suite(void)
 
     tcase_add_test(tcase, proof_in_a_row_makes_it_down);
     tcase_add_test(tcase, suspicion_alone_never_makes_it_down);
+    tcase_add_test(tcase, refusals_count_although_probes_are_answered);
     tcase_add_test(tcase, an_answer_in_between_begins_anew);
     tcase_add_test(tcase, an_old_failure_is_forgotten);
     tcase_add_test(tcase, down_ends_by_a_probe_only);
