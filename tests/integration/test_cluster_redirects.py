@@ -1,0 +1,139 @@
+"""A cluster behind a plain endpoint: no redirect is ever seen by a client."""
+
+import pytest
+import redis
+
+from harness import eventually
+from lib_cluster import Cluster, Move, Resharder
+from lib_cluster_checker import Crowd
+
+CONFIG = """
+    pointsman:
+      workers: 2
+      stats: 127.0.0.1:0
+    pool:
+      listen: 127.0.0.1:0
+      distribution: slots
+      cluster: [$seeds]
+      cluster_refresh_interval: 1s
+    """
+
+
+@pytest.fixture
+def cluster(world):
+    return Cluster(world)
+
+
+@pytest.fixture
+def proxy(world, cluster):
+    return world.proxy(CONFIG, seeds=cluster.seeds(2))
+
+
+def redirects(proxy, kind):
+    return proxy.stats.value(f"pointsman_pool_redirects_{kind}_total")
+
+
+def other_than(cluster, node):
+    return next(n for n in cluster.primaries() if n is not node)
+
+
+def test_keys_of_all_slots_are_served(cluster, proxy):
+    client = proxy.client()
+    keys = [f"key:{n}" for n in range(300)]
+    assert client.mset({key: key for key in keys})
+    assert client.mget(keys) == [key.encode() for key in keys]
+    assert [cluster.get(key) for key in keys[:20]] == \
+        [key.encode() for key in keys[:20]]
+    assert client.delete(*keys) == 300
+
+
+def test_commands_are_served_in_every_step_of_a_move(cluster, proxy):
+    client = proxy.client()
+    client.mset({"{m}1": "1", "{m}2": "2"})
+    source = cluster.owner_of("{m}")
+    move = Move(cluster, cluster.slot("{m}"), other_than(cluster, source))
+    move.begin()
+    assert client.mget("{m}1", "{m}2", "{m}none") == [b"1", b"2", None]
+    move.carry("{m}1")
+    assert client.get("{m}1") == b"1"
+    assert client.mget("{m}1", "{m}2", "{m}none") == [b"1", b"2", None]
+    assert client.incr("{m}new") == 1
+    assert client.delete("{m}1", "{m}2") == 2
+    client.mset({"{m}1": "3", "{m}2": "4"})
+    assert client.set("{m}big", b"x" * 1000000)
+    assert client.strlen("{m}big") == 1000000
+    move.carry_all()
+    move.end()
+    assert client.mget("{m}1", "{m}2", "{m}new") == [b"3", b"4", b"1"]
+    assert redirects(proxy, "ask") > 0
+    assert redirects(proxy, "tryagain") > 0
+
+
+def test_a_moved_slot_is_learnt_from_moved(cluster, proxy):
+    client = proxy.client()
+    client.set("{m}1", "1")
+    cluster.move_key("{m}", other_than(cluster, cluster.owner_of("{m}")))
+    assert client.get("{m}1") == b"1"
+    assert client.eval("return redis.call('get', KEYS[1])", 1, "{m}1") == b"1"
+
+
+def test_a_script_is_served_after_its_slot_moved(cluster, proxy):
+    client = proxy.client()
+    client.set("{m}1", "1")
+    cluster.move_key("{m}", other_than(cluster, cluster.owner_of("{m}")))
+    assert client.eval("return redis.call('incr', KEYS[1])", 1, "{m}1") == 2
+
+
+def test_a_forged_redirect_is_the_scripts_answer(cluster, proxy):
+    client = proxy.client()
+    slot = cluster.slot("{m}")
+    forged = f"MOVED {slot} 127.0.0.1:1"
+    script = "redis.call('incr', KEYS[1]); return {err=ARGV[1]}"
+    with pytest.raises(redis.ResponseError, match="127.0.0.1:1$"):
+        client.eval(script, 1, "{m}forged", forged)
+    assert client.get("{m}forged") == b"1"
+
+
+def test_nothing_goes_wrong_while_slots_move_to_and_fro(cluster, proxy):
+    slots = [cluster.slot("{move}")]
+    with Crowd(proxy) as crowd, Resharder(cluster, slots) as resharder:
+        eventually(lambda: resharder.moves >= 6 and
+                   crowd.count("done") > 5000 and
+                   redirects(proxy, "ask") > 0 and
+                   redirects(proxy, "moved") > 0 and
+                   redirects(proxy, "tryagain") > 0, 60,
+                   "redirects of all kinds")
+    kinds = crowd.kinds()
+    assert crowd.count("maybe") == 0, kinds
+    assert crowd.count("not_run") < crowd.count("done") / 100, kinds
+    assert all(b"executed first" in kind or b"TRYAGAIN" in kind
+               for kind in kinds), kinds
+
+
+def test_nothing_goes_wrong_over_planned_failovers(cluster, proxy):
+    with Crowd(proxy) as crowd:
+        for turn in range(3):
+            primary = cluster.primaries()[turn]
+            replica = cluster.replicas_of(primary)[0]
+            before = crowd.count("done")
+            cluster.fail_over(replica)
+            eventually(lambda: crowd.count("done") > before + 1000, 30)
+            cluster.wait()
+    assert all(kind.startswith((b"-TRYAGAIN proxy", b"-ERR proxy"))
+               for kind in crowd.kinds()), crowd.kinds()
+
+
+def test_a_killed_primary_is_replaced(cluster, proxy):
+    proxy.expect_errors("connection to server ended", "server is down")
+    client = proxy.client()
+    keys = [f"key:{n}" for n in range(60)]
+    client.mset(dict.fromkeys(keys, "v"))
+    victim = cluster.owner_of(keys[0])
+    victim.server.kill()
+
+    def is_served():
+        return client.set(keys[0], "w")
+
+    eventually(is_served, 30, "the replica to serve")
+    assert client.get(keys[0]) == b"w"
+    assert all(value is not None for value in client.mget(keys))
