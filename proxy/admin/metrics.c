@@ -6,6 +6,7 @@
  */
 #include "admin/metrics.h"
 
+#include "admin/cluster_metrics.h"
 #include "admin/exposition.h"
 #include "admin/process.h"
 #include "base/log.h"
@@ -352,6 +353,7 @@ metrics_render(const struct admin_source *source, const struct port_stats *port,
     render_workers(&m);
     render_pools(&m);
     render_servers(&m);
+    cluster_metrics_render(source, &m.x);
     render_port(&m, port);
     exposition_end(&m.x);
 }

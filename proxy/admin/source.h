@@ -17,7 +17,15 @@
 
 #include "admin/control_stats.h"
 #include "admin/worker_stats.h"
+#include "discovery/cluster_stats.h"
 #include "session/edition.h"
+
+/* Of the map of a cluster. */
+struct cluster_facts {
+    const struct cluster_stats *stats;
+    uint64_t confirmed_us; /* by a node; 0: never */
+    uint64_t now_us;
+};
 
 struct admin_source {
     const struct snapshot *snapshot; /* pools and servers by name */
@@ -29,11 +37,14 @@ struct admin_source {
     uint64_t started_mono_us;
     /* Is the process up and not shutting down? */
     bool (*is_ready)(void *arg);
-    /* Does the pool listen, and is no server of it down? */
+    /* Does the pool listen, is no server of it down, and has every slot an
+     * owner if it is a cluster? */
     bool (*pool_is_ready)(void *arg, size_t pool);
     /* Where the pool's first listener really is, "127.0.0.1:6379". */
     const char *(*pool_address)(void *arg, size_t pool);
-    void *arg; /* of the three functions */
+    /* False: the servers of this pool are listed. */
+    bool (*pool_cluster)(void *arg, size_t pool, struct cluster_facts *facts);
+    void *arg; /* of the four functions */
 };
 
 /* The process starts now. */

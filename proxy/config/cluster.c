@@ -75,6 +75,21 @@ check_alone(struct report *report, const struct node *map,
                      distribution_name(pool->distribution));
 }
 
+/* What is accepted and has no effect yet. */
+static void
+warn_of_rest(struct report *report, const struct node *map,
+             const struct pool_settings *pool)
+{
+    if (pool->read_from != READ_FROM_PRIMARY)
+        report_warning(report, node_key_mark(map, VIEW("read_from")),
+                       "read_from", "replicas are not read from yet in this "
+                       "version");
+    if (pool->cluster_emulation)
+        report_warning(report, node_key_mark(map, VIEW("cluster_emulation")),
+                       "cluster_emulation",
+                       "CLUSTER is not answered yet in this version");
+}
+
 void
 cluster_check(struct report *report, const struct node *map,
               const struct pool_settings *pool)
@@ -91,6 +106,8 @@ cluster_check(struct report *report, const struct node *map,
         report_error(report, node_key_mark(map, VIEW("read_from")),
                      "read_from", "found zone without the key zone, allowed "
                      "only together with it");
+    if (is_cluster)
+        warn_of_rest(report, map, pool);
 }
 
 void

@@ -279,6 +279,9 @@ on_message(void *arg, struct message *message)
     case MESSAGE_DRAINED:
         take_drained(control);
         break;
+    case MESSAGE_HINT:
+        clusters_take_hint(control, message);
+        break;
     case MESSAGE_LET_GO:
         control_take_let_go(control, message->worker, message->id);
         break;
@@ -307,8 +310,10 @@ static bool
 pool_is_ready(void *arg, size_t pool)
 {
     struct control *control = arg;
+    struct cluster *cluster = clusters_find(control, pool);
 
-    return is_ready(arg) && prober_pool_is_ready(control->prober, pool);
+    return is_ready(arg) && prober_pool_is_ready(control->prober, pool) &&
+        (cluster == NULL || cluster_is_covered(cluster));
 }
 
 static const char *
@@ -318,6 +323,20 @@ pool_address(void *arg, size_t pool)
 
     return door_address(control->door,
                         control->snapshot->settings->pools[pool].name);
+}
+
+static bool
+pool_cluster(void *arg, size_t pool, struct cluster_facts *facts)
+{
+    struct control *control = arg;
+    const struct cluster *cluster = clusters_find(control, pool);
+
+    if (cluster == NULL)
+        return false;
+    facts->stats = cluster_stats(cluster);
+    facts->confirmed_us = cluster_confirmed_us(cluster);
+    facts->now_us = loop_clock_us(control->loop);
+    return true;
 }
 
 static void
@@ -334,6 +353,7 @@ fill_source(struct control *control)
     source->is_ready = is_ready;
     source->pool_is_ready = pool_is_ready;
     source->pool_address = pool_address;
+    source->pool_cluster = pool_cluster;
     source->arg = control;
     admin_source_stamp(source);
 }
@@ -386,6 +406,7 @@ control_new(const char *path, struct snapshot *snapshot, struct error *error)
     control->path = path;
     control->loop = loop_new();
     TAILQ_INIT(&control->gathers);
+    TAILQ_INIT(&control->clusters);
     timer_init(&control->tick, control->loop, on_tick, control);
     timer_init(&control->shutdown, control->loop, on_shutdown_timeout, control);
     mailbox_init(&control->mailbox, control->loop, on_message, control);
@@ -402,6 +423,7 @@ control_new(const char *path, struct snapshot *snapshot, struct error *error)
                  &control->memory.budget);
     if (door_prepare(control->door, snapshot->settings, error) == 0) {
         control_publish(control, snapshot_ref(snapshot));
+        clusters_take(control);
         if (open_stats(control, error) == 0)
             return control;
     }
@@ -467,6 +489,7 @@ control_free(struct control **controlp)
     while ((gather = TAILQ_FIRST(&control->gathers)) != NULL)
         gather_end(control, gather);
     timer_stop(&control->shutdown);
+    clusters_free(control);
     timer_stop(&control->tick);
     memory_watch_stop(&control->memory);
     for (unsigned i = 0; i < control->worker_count; i++)

@@ -11,6 +11,7 @@
 #define DAEMON_CONTROL_PRIV_H
 
 #include "admin/admin.h"
+#include "daemon/clusters.h"
 #include "daemon/control.h"
 #include "daemon/door.h"
 #include "daemon/gather.h"
@@ -37,6 +38,7 @@ struct control {
     unsigned drained; /* workers without a session left */
     struct door *door;
     struct prober *prober;
+    struct watched_cluster_list clusters;
     struct admin_source source;
     struct admin *admin;
     struct gather_list gathers;

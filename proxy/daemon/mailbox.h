@@ -30,6 +30,8 @@ enum message_kind {
     /* to control */
     MESSAGE_QUESTION, /* worker, question_kind, pool, session_id, id, text */
     MESSAGE_LISTED,   /* worker, id, text */
+    MESSAGE_HINT,     /* worker, pool, question_kind: a map_cause, id: which map
+                         of the cluster does not do (pool_map.asked) */
     MESSAGE_LET_GO,   /* worker, id: nothing is left that this epoch lacks */
     MESSAGE_INCIDENTS, /* worker, pool, shard, id: an epoch, incidents */
     MESSAGE_DRAINED   /* worker: no session is left */

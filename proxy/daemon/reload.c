@@ -147,7 +147,9 @@ try_reload(struct control *control, struct error *error)
     }
     log_set_level(snapshot->settings->log_level);
     log_limit_set(snapshot->settings->log_repeats);
+    clusters_keep_maps(control, snapshot);
     control_publish(control, snapshot);
+    clusters_take(control);
     replace_admin(control, admin);
     return 0;
 }

@@ -120,6 +120,22 @@ tell_all_incidents(struct worker *worker)
     }
 }
 
+static bool
+on_hint(struct session_env *env, size_t pool, enum map_cause cause,
+        uint64_t asked)
+{
+    struct worker *worker = env->ask_arg;
+    struct message message = {
+        .kind = MESSAGE_HINT,
+        .worker = worker->number,
+        .pool = pool,
+        .question_kind = (int)cause,
+        .id = asked,
+    };
+
+    return mailbox_post(worker->control, &message);
+}
+
 /* --- messages ------------------------------------------------------------------ */
 
 static void
@@ -196,6 +212,7 @@ on_message(void *arg, struct message *message)
         break;
     case MESSAGE_QUESTION:
     case MESSAGE_LISTED:
+    case MESSAGE_HINT:
     case MESSAGE_LET_GO:
     case MESSAGE_INCIDENTS:
     case MESSAGE_DRAINED:
@@ -244,6 +261,7 @@ worker_main(void *arg)
     env->on_session_end = on_session_end;
     env->on_let_go = on_let_go;
     loop_on_turn_end(worker->loop, on_turn_end, worker);
+    env->on_hint = on_hint;
     timer_init(&worker->trim, worker->loop, on_trim, worker);
     timer_start(&worker->trim, TRIM_MS);
     loop_run(worker->loop);

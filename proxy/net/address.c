@@ -32,6 +32,24 @@ address_resolve(struct address *address, const char *host, uint16_t port,
     return 0;
 }
 
+bool
+address_from_literal(struct address *address, const char *host, uint16_t port)
+{
+    memset(address, 0, sizeof(*address));
+    if (inet_pton(AF_INET, host, &address->sa.v4.sin_addr) == 1) {
+        address->sa.v4.sin_family = AF_INET;
+        address->sa.v4.sin_port = htons(port);
+        address->len = sizeof(address->sa.v4);
+    } else if (inet_pton(AF_INET6, host, &address->sa.v6.sin6_addr) == 1) {
+        address->sa.v6.sin6_family = AF_INET6;
+        address->sa.v6.sin6_port = htons(port);
+        address->len = sizeof(address->sa.v6);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 int
 address_unix(struct address *address, const char *path, struct error *error)
 {

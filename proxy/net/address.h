@@ -33,6 +33,10 @@ struct address {
 int address_resolve(struct address *address, const char *host, uint16_t port,
                     bool passive, struct error *error) MUST_CHECK;
 
+/* From an IPv4 or IPv6 literal.  False: it is a name. */
+bool address_from_literal(struct address *address, const char *host,
+                          uint16_t port) MUST_CHECK;
+
 int address_unix(struct address *address, const char *path,
                  struct error *error) MUST_CHECK;
 

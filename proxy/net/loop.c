@@ -57,7 +57,7 @@ clock_us(void)
 static void
 read_clock(struct loop *loop)
 {
-    loop->now_us = clock_us() - loop->start_us;
+    loop->now_us = clock_us();
 }
 
 /* Before any other callback of the turn. */
@@ -92,7 +92,6 @@ loop_new(void)
 
     loop->ev = ev_loop_new(EVFLAG_NOENV);
     ASSERT(loop->ev != NULL);
-    loop->start_us = clock_us();
     TAILQ_INIT(&loop->dirty);
     chunk_pool_init(&loop->chunks);
     ev_prepare_init(&loop->turn_end, on_turn_end);

@@ -30,7 +30,7 @@ void loop_free(struct loop **loopp);
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 
-/* Microseconds since the loop's start, read once a turn. */
+/* Microseconds of a clock that all threads share, read once a turn. */
 uint64_t loop_now_us(const struct loop *loop);
 /* The same, read now: for what must not wait for the next turn. */
 uint64_t loop_clock_us(struct loop *loop);

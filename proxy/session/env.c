@@ -145,6 +145,7 @@ session_pool_new(struct session_env *env, const struct edition *edition,
     pool->id = blocks->id;
     pool->settings = edition->snapshot->pools[number].settings;
     pool->stats = blocks->stats;
+    pool->map_asked = edition->snapshot->pools[number].asked;
     pool->pool = pool_new(env->loop, edition->snapshot, number,
                           blocks->servers, env->workers);
     session_pool_start(pool, blocks);
@@ -166,6 +167,33 @@ session_pool_free(struct session_pool *pool)
     mem_free(pool);
 }
 
+void
+session_pool_hint(struct session_pool *pool, enum map_cause cause)
+{
+    struct session_env *env = pool->env;
+
+    if (!pool_is_cluster(pool->settings) || env->on_hint == NULL)
+        return;
+    pool->hint_cause = cause;
+    pool->hint_is_due = pool->hint_is_open;
+    if (!pool->hint_is_open)
+        pool->hint_is_open =
+            env->on_hint(env, pool->id, cause, pool->map_asked);
+}
+
+/* A newer map, or the same anew: it may have been asked for before the last of
+ * what was seen here. */
+static void
+take_asked(struct session_pool *pool, uint64_t asked)
+{
+    if (asked <= pool->map_asked)
+        return;
+    pool->map_asked = asked;
+    pool->hint_is_open = false;
+    if (pool->hint_is_due)
+        session_pool_hint(pool, pool->hint_cause);
+}
+
 static void
 session_pool_take(struct session_pool *pool, const struct edition *edition,
                   size_t number)
@@ -173,6 +201,7 @@ session_pool_take(struct session_pool *pool, const struct edition *edition,
     const struct edition_pool *blocks = &edition->pools[number];
     struct session *session;
 
+    take_asked(pool, edition->snapshot->pools[number].asked);
     if (!pool_take(pool->pool, edition->snapshot, number, blocks->servers))
         return;
     pool->settings = edition->snapshot->pools[number].settings;

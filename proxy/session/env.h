@@ -14,6 +14,7 @@
 #include "resp/request_scan.h"
 #include "session/edition.h"
 #include "session/session_stats.h"
+#include "upstream/map_cause.h"
 #include "upstream/pool.h"
 
 struct request;
@@ -63,16 +64,10 @@ struct session_pool {
     struct timer deadline;       /* of one due not later than the first ... */
     uint64_t deadline_us;        /* ... and when it fires */
     struct timer tick;           /* idle and stalled clients */
-    uint64_t stale_told_us;      /* when control last heard of it, or 0 */
-};
-
-/* Why a map of a cluster may be out of date. */
-enum stale_cause {
-    STALE_MOVED,
-    STALE_ASK,
-    STALE_CLUSTERDOWN,
-    STALE_NOT_READY, /* READONLY, LOADING, MASTERDOWN */
-    STALE_LOST       /* a connection */
+    uint64_t map_asked; /* of a cluster: what pool_map says */
+    bool hint_is_open;  /* control was told that this does not do ... */
+    bool hint_is_due;   /* ... and shall be told of the next as well */
+    enum map_cause hint_cause;
 };
 
 struct session_env {
@@ -98,14 +93,15 @@ struct session_env {
     /* Upward: ask control.  Answered later, or never when it is too late. */
     void (*ask)(struct session_env *env, const struct question *question);
     void *ask_arg;
-    /* Upward: the map of a pool's cluster should be fetched anew; or NULL. */
-    void (*on_stale)(struct session_env *env, size_t pool_id,
-                     enum stale_cause cause);
     /* Upward: a session has ended (the worker counts them). */
     void (*on_session_end)(struct session_env *env);
     /* Upward: no pool or server is left here that the snapshot does not have,
      * so that nothing is counted for one. */
     void (*on_let_go)(struct session_env *env, uint64_t epoch);
+    /* Upward, unless NULL: the map of a cluster that was asked for then does not
+     * do.  False: it could not be told. */
+    bool (*on_hint)(struct session_env *env, size_t pool, enum map_cause cause,
+                    uint64_t asked);
 };
 
 /* Without pools: the first edition brings them.  The functions upward are set
@@ -120,6 +116,11 @@ void session_env_take(struct session_env *env, const struct edition *edition);
 
 /* The pool with this id, or NULL; removed ones too. */
 struct session_pool *session_env_find(struct session_env *env, size_t id);
+
+/* The map of a cluster does not do: have the nodes asked anew.  Told once for
+ * each map; what happens until the next has come is told of that.  Nothing
+ * happens in a pool of listed servers. */
+void session_pool_hint(struct session_pool *pool, enum map_cause cause);
 
 /* Free what is kept for reuse; now and then, so that bursts leave nothing. */
 void session_env_trim(struct session_env *env);

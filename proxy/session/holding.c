@@ -145,7 +145,7 @@ take_moved(struct request *request, struct attempt *attempt,
     struct pool *pool = request->pool->pool;
 
     cell_inc(&request->pool->stats->redirects_moved);
-    env_tell_stale(request->pool, STALE_MOVED);
+    session_pool_hint(request->pool, MAP_CAUSE_MOVED);
     if (target == pool->current->server_count) {
         cell_inc(&request->pool->stats->redirects_unlisted);
         hold_for_a_while(request, attempt);
@@ -166,7 +166,7 @@ take_ask(struct request *request, struct attempt *attempt,
     overlay_heat(&pool->overlay, redirect->slot, now_of(request));
     if (target == pool->current->server_count) {
         cell_inc(&request->pool->stats->redirects_unlisted);
-        env_tell_stale(request->pool, STALE_ASK);
+        session_pool_hint(request->pool, MAP_CAUSE_MOVED);
         hold_for_a_while(request, attempt);
         return;
     }
@@ -207,11 +207,11 @@ take_wait(struct request *request, struct attempt *attempt)
         break;
     case OUTCOME_CLUSTERDOWN:
         cell_inc(&request->pool->stats->redirects_clusterdown);
-        env_tell_stale(request->pool, STALE_CLUSTERDOWN);
+        session_pool_hint(request->pool, MAP_CAUSE_DOWN);
         break;
     default:
         cell_inc(&request->pool->stats->redirects_not_ready);
-        env_tell_stale(request->pool, STALE_NOT_READY);
+        session_pool_hint(request->pool, MAP_CAUSE_DEMOTED);
     }
     hold_for_a_while(request, attempt);
 }
@@ -227,7 +227,7 @@ take_doubtful(struct request *request, struct attempt *attempt,
     if (attempt->outcome != OUTCOME_MOVED || request->job != NULL ||
         !redirect_parse(&redirect, line) || redirect.slot != attempt->slot)
         return false;
-    env_tell_stale(request->pool, STALE_MOVED);
+    session_pool_hint(request->pool, MAP_CAUSE_MOVED);
     request->reply_type = piece->type;
     request->reply_bytes = piece->len;
     chain_push(&request->reply, piece->chunk, piece->off, piece->len);
@@ -265,7 +265,7 @@ holding_take_loss(struct request *request, struct attempt *attempt, bool sent)
 {
     if (!pool_is_cluster(request->pool->settings) || request->begun)
         return false;
-    env_tell_stale(request->pool, STALE_LOST);
+    session_pool_hint(request->pool, MAP_CAUSE_LOST);
     if (sent && !(retry_only_reads(request->command) &&
                   request->pool->settings->retry_reads))
         return false;
@@ -277,7 +277,7 @@ holding_take_loss(struct request *request, struct attempt *attempt, bool sent)
 void
 holding_take_unserved(struct request *request, struct attempt *attempt)
 {
-    env_tell_stale(request->pool, STALE_CLUSTERDOWN);
+    session_pool_hint(request->pool, MAP_CAUSE_UNSERVED);
     attempt->outcome = OUTCOME_CLUSTERDOWN;
     hold_for_a_while(request, attempt);
 }

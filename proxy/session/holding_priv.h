@@ -7,7 +7,6 @@
 #include "net/loop.h"
 #include "route/route.h"
 #include "session/private_lane.h"
-#include "session/stale.h"
 
 /* Of a session that has something held; freed when it has no more. */
 struct holding {

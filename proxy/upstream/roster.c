@@ -58,6 +58,7 @@ roster_free(struct roster *roster)
     for (uint32_t i = 0; i < roster->count; i++) {
         struct roster_entry *entry = &roster->entries[i];
         mem_free(entry->name);
+        mem_free(entry->ip);
         mem_free(entry->zone);
         address_text_fini(&entry->address);
     }

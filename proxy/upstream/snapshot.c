@@ -78,7 +78,9 @@ find_address(const struct roster_entry *server, struct address *address,
     struct error why;
     int failed = text->path != NULL
         ? address_unix(address, text->path, &why)
-        : address_resolve(address, text->host, text->port, false, &why);
+        : address_resolve(address,
+                          server->ip != NULL ? server->ip : text->host,
+                          text->port, false, &why);
 
     if (failed)
         return error_set(error, "server %s: %s", server->name, why.text);
@@ -186,7 +188,7 @@ pool_map_share(struct pool_map *map, const struct pool_map *other)
     pool_map_place(map, placement_ref(other->placement));
 }
 
-/* All of another but the map of one pool. */
+/* All of another but the map of one pool, if it is one. */
 static struct snapshot *
 snapshot_derive(struct snapshot *snapshot, size_t but)
 {
@@ -252,6 +254,15 @@ snapshot_with_topology(struct snapshot *snapshot, size_t number,
     if (pool_map_set_roster(map, roster_ref(topology->roster), error) < 0 ||
         placement == NULL)
         snapshot_unref(&made);
+    return made;
+}
+
+struct snapshot *
+snapshot_with_asked(struct snapshot *snapshot, size_t number, uint64_t asked)
+{
+    struct snapshot *made = snapshot_derive(snapshot, SIZE_MAX);
+
+    made->pools[number].asked = asked;
     return made;
 }
 

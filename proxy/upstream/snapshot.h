@@ -25,8 +25,8 @@ struct pool_map {
     const struct route *route;
     const bool *live; /* by shard; NULL: all are */
     struct address *addresses;
-    /* Of a cluster: the number of the question that this is the answer to; they
-     * count up.  0: none has been answered. */
+    /* Of a cluster: when the question was asked that this answers, in the time
+     * of loop_clock_us().  0: none has been answered. */
     uint64_t asked;
 };
 
@@ -61,6 +61,9 @@ struct snapshot *snapshot_with_topology(struct snapshot *snapshot,
                                         size_t number,
                                         const struct topology *topology,
                                         struct error *error) MUST_CHECK;
+/* The same, when the map of pool `number` was asked for once more. */
+struct snapshot *snapshot_with_asked(struct snapshot *snapshot, size_t number,
+                                     uint64_t asked);
 /* Before it is published: what is known of the cluster that is pool `number`
  * here and pool `other` there stays known. */
 void snapshot_keep_topology(struct snapshot *snapshot, size_t number,

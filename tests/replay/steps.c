@@ -173,21 +173,19 @@ step_map(struct world *world, const struct args *args)
 }
 
 static void
-step_expect_stale(struct world *world, const struct args *args)
+step_expect_hint(struct world *world, const struct args *args)
 {
     static const char *const names[] = {
-        [STALE_MOVED] = "moved",
-        [STALE_ASK] = "ask",
-        [STALE_CLUSTERDOWN] = "clusterdown",
-        [STALE_NOT_READY] = "not_ready",
-        [STALE_LOST] = "lost",
+#define MAP_CAUSE(name, NAME, help) #name,
+#include "upstream/map_cause.def"
+#undef MAP_CAUSE
     };
 
-    if (!world->is_stale)
-        world_fail(world, "nobody was told");
-    if (!view_equal(view_str(names[world->stale]), args->at[0]))
-        world_fail(world, "the cause is %s", names[world->stale]);
-    world->is_stale = false;
+    if (!world->has_hint)
+        world_fail(world, "control was told nothing");
+    if (!view_equal(view_str(names[world->hint]), args->at[0]))
+        world_fail(world, "the cause is %s", names[world->hint]);
+    world->has_hint = false;
 }
 
 static void
@@ -632,7 +630,7 @@ static const struct step steps[] = {
     {"yaml <<END", step_yaml},
     {"cluster @", step_cluster},
     {"map @", step_map},
-    {"expect stale $", step_expect_stale},
+    {"expect hint $", step_expect_hint},
     {"client $ connects", step_connect},
     {"server $ accepts", step_accept},
     {"server $ accepts as $", step_accept_as},

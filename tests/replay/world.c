@@ -49,14 +49,17 @@ on_question(struct session_env *env, const struct question *question)
     world->is_asked = true;
 }
 
-static void
-on_stale(struct session_env *env, size_t pool_id, enum stale_cause cause)
+static bool
+on_hint(struct session_env *env, size_t pool_id, enum map_cause cause,
+        uint64_t asked)
 {
     struct world *world = env->ask_arg;
 
     (void)pool_id;
-    world->stale = cause;
-    world->is_stale = true;
+    (void)asked;
+    world->hint = cause;
+    world->has_hint = true;
+    return false; /* so that the next comes as well */
 }
 
 static void
@@ -81,7 +84,7 @@ start(struct world *world)
     world->env.budget = &world->budget;
     world->env.ask = on_question;
     world->env.ask_arg = world;
-    world->env.on_stale = on_stale;
+    world->env.on_hint = on_hint;
     world->env.on_session_end = on_session_end;
     world->env.on_let_go = on_let_go;
 }

@@ -40,8 +40,8 @@ struct world {
     size_t peer_count;
     struct question question; /* the last that was asked of control */
     bool is_asked;
-    enum stale_cause stale; /* the last hint about a map of a cluster */
-    bool is_stale;
+    enum map_cause hint; /* the last, about a map of a cluster */
+    bool has_hint;
 };
 
 struct world *world_new(const struct talk *talk, size_t piece);
