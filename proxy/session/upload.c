@@ -105,8 +105,7 @@ refuse_size(struct session *session)
     return begin_refusal(session);
 }
 
-/* Memory is short.  Without a name there is no telling where it ends; such a
- * word is short itself. */
+/* Memory is short.  False without a name: there is no telling where it ends. */
 static bool
 refuse_for_memory(struct session *session)
 {
@@ -209,10 +208,10 @@ upload_try(struct session *session)
         stream_set_reading(&session->stream, false);
         return true;
     }
-    if (is_short)
-        return refuse_for_memory(session);
+    if (is_short && refuse_for_memory(session))
+        return true;
     if (command == NULL)
-        return refuse_size(session);
+        return too_large && refuse_size(session);
     struct place place = request_place(
         session, command_arg(&args, (uint32_t)command->first_key));
     if (place.shard == ROUTE_NONE) /* if gathered, refused in the ordinary way */
