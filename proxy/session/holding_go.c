@@ -15,6 +15,8 @@
 #include "session/session.h"
 #include "session/split_job.h"
 
+#define ASK_FRESH_US 5000 /* so long what ASK said is acted upon */
+
 /* One bit a slot. */
 struct slot_set {
     uint8_t bits[ROUTE_SLOTS / 8];
@@ -242,12 +244,21 @@ go_by_map(struct holding_pass *pass, struct request *request,
     return true;
 }
 
-/* The map may have changed since: then the owner is asked first. */
+/* ASK tells of a moment: later the key may be anywhere, and the node that was
+ * named may take ASKING for another move, to which the key has not come yet. */
+static bool
+is_fresh(const struct holding_pass *pass, const struct attempt *attempt)
+{
+    return attempt->map == pass->session->generation->snapshot->epoch &&
+        pass->now_us - attempt->since_us <= ASK_FRESH_US;
+}
+
+/* After a while the owner is asked first, again. */
 static bool
 go_alone(struct holding_pass *pass, struct request *request,
          struct attempt *attempt, struct call *call, uint32_t *server)
 {
-    if (attempt->map != pass->session->generation->snapshot->epoch)
+    if (!is_fresh(pass, attempt))
         return go_by_map(pass, request, attempt, call, server);
     if (slot_set_has(&pass->routed, attempt->slot)) {
         slot_set_add(&pass->closed, attempt->slot);

@@ -330,11 +330,14 @@ split_job_go(struct request *request, struct holding_pass *pass)
 {
     request->refs++;
     request_route_anew(request, request->session->generation);
+    /* Before any of them is under way: parts move in memory. */
+    for (uint32_t i = 0; i < request->job->split.part_count; i++) {
+        if (needs_one_key_each(&request->job->parts[i]))
+            split_job_one_key_each(request, i);
+    }
     for (uint32_t i = 0; i < request->job->split.part_count; i++) {
         if (request->session == NULL || request->done)
             break;
-        if (needs_one_key_each(&request->job->parts[i]))
-            split_job_one_key_each(request, i);
         part_go(&request->job->parts[i], pass);
     }
     request_unref(&request);

@@ -7,6 +7,7 @@ source answer, others get ASK there and TRYAGAIN where keys are at both.
 """
 
 import threading
+import time
 
 import redis
 
@@ -233,9 +234,20 @@ class Cluster:
         self.move(self.slot(key), target)
 
     def fail_over(self, replica):
-        """A planned failover to a replica, until it has happened."""
-        replica.command("CLUSTER", "FAILOVER")
-        eventually(replica.is_primary, 20, "the failover")
+        """A planned failover to a replica, until it has happened.
+
+        Under load one may time out, after five seconds, without a word.
+        """
+        last = 0
+
+        def has_happened():
+            nonlocal last
+            if time.monotonic() > last + 6:
+                last = time.monotonic()
+                replica.command("CLUSTER", "FAILOVER")
+            return replica.is_primary()
+
+        eventually(has_happened, 40, "the failover")
 
     def wait_for_new_primary(self, dead):
         """After a death: until somebody else owns what the dead one had."""
