@@ -86,21 +86,22 @@ holding_is_all(const struct session *session)
 /* --- who may not go any more ------------------------------------------------ */
 
 static void
-add_part_slot(struct request *request UNUSED, struct attempt *attempt,
+add_done_part(struct request *request UNUSED, struct attempt *attempt,
               void *arg)
 {
-    slot_set_add(arg, attempt->slot);
+    if (split_job_part_is_done(attempt))
+        slot_set_add(arg, attempt->slot);
 }
 
-/* A split one that only reads counts as well: its answers are one by now. */
+/* Parts of a split one count by themselves, and those that only read as well:
+ * they are not asked again. */
 static void
 note_run(struct slot_set *run, struct request *request)
 {
-    if (!has_run(request))
-        return;
     if (request->job != NULL)
-        split_job_visit(request, add_part_slot, run);
-    else if (is_of_slot(request) && !retry_only_reads(request->command))
+        split_job_visit(request, add_done_part, run);
+    else if (has_run(request) && is_of_slot(request) &&
+             !retry_only_reads(request->command))
         slot_set_add(run, request->attempt.slot);
 }
 
@@ -137,8 +138,11 @@ give_up_overtaken(struct session *session)
 
     while (request != NULL) {
         struct request *before = TAILQ_PREV(request, request_list, link);
-        note_run(&run, request);
+        struct request *ref = request;
+        ref->refs++; /* giving up may be its end */
         give_up(request, &run);
+        note_run(&run, request);
+        request_unref(&ref);
         request = before;
     }
 }

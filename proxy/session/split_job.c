@@ -290,6 +290,15 @@ split_job_visit(struct request *request,
     request_unref(&request);
 }
 
+bool
+split_job_part_is_done(const struct attempt *attempt)
+{
+    const char *part =
+        (const char *)attempt - offsetof(struct part_call, attempt);
+
+    return ((const struct part_call *)(const void *)part)->done;
+}
+
 void
 split_job_give_up(struct request *request, struct attempt *attempt,
                   struct view text)

@@ -4,7 +4,8 @@ import pytest
 import redis
 
 from harness import eventually
-from lib_cluster import Cluster, Move
+from lib_cluster import Cluster, Move, Resharder
+from lib_cluster_checker import Crowd
 
 CONFIG = """
     pointsman:
@@ -91,6 +92,38 @@ def test_a_forged_redirect_is_the_scripts_answer(cluster, proxy):
     with pytest.raises(redis.ResponseError, match="127.0.0.1:1$"):
         client.eval(script, 1, "{m}forged", forged)
     assert client.get("{m}forged") == b"1"
+
+
+@pytest.mark.plain_only
+def test_nothing_goes_wrong_while_slots_move_to_and_fro(cluster, proxy):
+    slots = [cluster.slot("{move}")]
+    with Crowd(proxy) as crowd, Resharder(cluster, slots) as resharder:
+        eventually(lambda: resharder.moves >= 6 and
+                   crowd.count("done") > 5000 and
+                   redirects(proxy, "ask") > 0 and
+                   redirects(proxy, "moved") > 0 and
+                   redirects(proxy, "tryagain") > 0, 60,
+                   "redirects of all kinds")
+    kinds = crowd.kinds()
+    # The one error that the order of commands may ask for.
+    assert all(kind.startswith(b"-TRYAGAIN proxy: slot") for kind in kinds), \
+        kinds
+    assert sum(kinds.values()) < crowd.count("done") / 50, kinds
+
+
+@pytest.mark.plain_only
+def test_nothing_goes_wrong_over_planned_failovers(cluster, proxy):
+    with Crowd(proxy) as crowd:
+        for turn in range(3):
+            eventually(lambda: len(cluster.primaries()) == 3, 30)
+            primary = cluster.primaries()[turn]
+            replica = eventually(lambda: cluster.replicas_of(primary), 30)[0]
+            before = crowd.count("done")
+            cluster.fail_over(replica)
+            eventually(lambda: crowd.count("done") > before + 1000, 30)
+            cluster.wait()
+    assert all(kind.startswith((b"-TRYAGAIN proxy", b"-ERR proxy"))
+               for kind in crowd.kinds()), crowd.kinds()
 
 
 def test_a_killed_primary_is_replaced(cluster, proxy):

@@ -1,0 +1,193 @@
+"""Clients of a cluster pool who know what every reply must be.
+
+Each works on keys of its own, in pipelines, and keeps a model of their values.
+Two errors are allowed, and what they say is held against the proxy: what *was
+not executed* leaves the model as it was; a key about which a command *may have
+been executed* is retired, as nothing can be said about it any more.
+"""
+
+import random
+import threading
+
+from harness import seconds
+from resp import RawClient, encode
+
+NOT_RUN = b"was not executed"
+MAYBE = b"may have been executed"
+OPS_A_ROUND = 12
+BIG = 1 << 20
+
+
+def bulk(value):
+    return b"$-1\r\n" if value is None else \
+        b"$%d\r\n%b\r\n" % (len(value), value)
+
+
+class Checker(threading.Thread):
+    """One client; ask `problem` and the counts when it has ended."""
+
+    def __init__(self, port, number, stop):
+        super().__init__(daemon=True)
+        self.port = port
+        self.number = number
+        self.stop = stop
+        self.random = random.Random(number)
+        self.model = {}
+        self.fresh = 0
+        self.keys = [self._new_key() for _ in range(8)]
+        self.done = self.not_run = self.maybe = 0
+        self.kinds = {}
+        self.problem = None
+
+    # --- keys -------------------------------------------------------------------
+
+    def _new_key(self):
+        """Half of them stand in a slot that all clients share."""
+        self.fresh += 1
+        tag = "{move}" if self.fresh % 2 else ""
+        return f"{tag}{self.number}:{self.fresh}".encode()
+
+    def _retire(self, keys):
+        for key in set(keys):
+            self.keys[self.keys.index(key)] = self._new_key()
+            self.model.pop(key, None)
+
+    # --- what is sent, what must come -------------------------------------------
+
+    def _value(self):
+        size = BIG if self.random.random() < 0.002 else \
+            self.random.randrange(1, 40)
+        return b"%d" % self.random.randrange(10 ** 9) + b"x" * size
+
+    def _op(self):
+        pick = self.random.choice
+        key, other = self.random.sample(self.keys, 2)
+        name = pick(["SET", "SET", "GET", "GET", "APPEND", "DEL", "MSET",
+                     "MGET", "MGET", "EXISTS", "STRLEN"])
+        if name in ("SET", "APPEND"):
+            return [name, key, self._value()]
+        if name == "MSET":
+            return [name, key, self._value(), other, self._value()]
+        if name in ("MGET", "DEL", "EXISTS"):
+            return [name, key, other]
+        return [name, key]
+
+    @staticmethod
+    def _keys_of(op):
+        return op[1::2] if op[0] == "MSET" else \
+            [op[1]] if op[0] in ("SET", "APPEND") else op[1:]
+
+    def _apply(self, op):
+        """Change the model; the reply that has to come."""
+        name, model = op[0], self.model
+        keys = self._keys_of(op)
+        if name == "SET":
+            model[op[1]] = op[2]
+            return b"+OK\r\n"
+        if name == "MSET":
+            model.update(zip(op[1::2], op[2::2]))
+            return b"+OK\r\n"
+        if name == "APPEND":
+            model[op[1]] = model.get(op[1], b"") + op[2]
+            return b":%d\r\n" % len(model[op[1]])
+        if name == "GET":
+            return bulk(model.get(op[1]))
+        if name == "MGET":
+            return b"*%d\r\n" % len(keys) + \
+                b"".join(bulk(model.get(key)) for key in keys)
+        if name == "STRLEN":
+            return b":%d\r\n" % len(model.get(op[1], b""))
+        there = sum(key in model for key in keys)
+        if name == "DEL":
+            for key in keys:
+                model.pop(key, None)
+        return b":%d\r\n" % there
+
+    # --- going ------------------------------------------------------------------
+
+    def _check(self, op, reply):
+        self.done += 1
+        if not reply.startswith(b"-") or not (NOT_RUN in reply or
+                                              MAYBE in reply):
+            expected = self._apply(op)
+            assert reply == expected, \
+                f"{self.number}: {op[0]} {self._keys_of(op)}: " \
+                f"{reply[:100]} for {expected[:100]}"
+            return
+        word = reply.split(b" (")[0][:60]
+        self.kinds[word] = self.kinds.get(word, 0) + 1
+        if MAYBE in reply:
+            self.maybe += 1
+            self.retired.update(self._keys_of(op))
+        else:
+            self.not_run += 1
+
+    def _round(self, client):
+        ops = [self._op() for _ in range(OPS_A_ROUND)]
+        self.retired = set()
+        client.send_commands(ops)
+        for op in ops:
+            reply = client.read_reply()
+            if self.retired.isdisjoint(self._keys_of(op)):
+                self._check(op, reply)
+            else:
+                # Nor is anything known about the other keys now.
+                self.done += 1
+                self.retired.update(self._keys_of(op))
+        self._retire(self.retired)
+
+    def run(self):
+        try:
+            with PipelineClient("127.0.0.1", self.port,
+                                seconds(40)) as client:
+                while not self.stop.is_set():
+                    self._round(client)
+                self._read_all(client)
+        except Exception as error:  # told by the thread that made us
+            self.problem = error
+
+    def _read_all(self, client):
+        """In the end everything is as the model has it."""
+        for key in self.keys:
+            reply = client.command("GET", key)
+            assert reply == bulk(self.model.get(key)), (key, reply[:100])
+
+
+class PipelineClient(RawClient):
+    """Sends many commands at once."""
+
+    def send_commands(self, ops):
+        self.send(b"".join(encode(*op) for op in ops))
+
+
+class Crowd:
+    """Some checkers at work while the body of `with` runs."""
+
+    def __init__(self, proxy, count=8):
+        self.stop = threading.Event()
+        self.checkers = [Checker(proxy.port(), number, self.stop)
+                         for number in range(count)]
+
+    def __enter__(self):
+        for checker in self.checkers:
+            checker.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop.set()
+        for checker in self.checkers:
+            checker.join(seconds(60))
+            assert not checker.is_alive(), "a client waits for ever"
+        for checker in self.checkers:
+            if checker.problem is not None:
+                raise checker.problem
+
+    def count(self, what):
+        return sum(getattr(checker, what) for checker in self.checkers)
+
+    def kinds(self):
+        sums = {}
+        for checker in self.checkers:
+            for kind, count in checker.kinds.items():
+                sums[kind] = sums.get(kind, 0) + count
+        return sums
