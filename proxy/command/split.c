@@ -64,7 +64,7 @@ part_for(struct grouping *group, struct view key, uint64_t *dice)
     if (*entry != 0)
         return *entry - 1;
     if (group->by_slot)
-        part.shard = route_find(route, key, dice);
+        part.shard = route_slot_owner(route, part.slot);
     if (part.shard == ROUTE_NONE && !group->by_slot)
         return ROUTE_NONE;
     group->split->parts[group->split->part_count] = part;

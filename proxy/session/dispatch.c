@@ -180,11 +180,9 @@ request_place(struct session *session, struct view key)
 
     if (likely(!pool_is_cluster(session->pool->settings)))
         return (struct place){.shard = route_find(route, key, &pool->dice)};
-    struct place place = {.slot = route_slot(route, key), .shard = ROUTE_NONE};
-    place.shard = overlay_find(&pool->overlay, place.slot);
-    if (likely(place.shard == ROUTE_NONE))
-        place.shard = route_slot_owner(route, place.slot);
-    return place;
+    uint32_t slot = route_slot(route, key);
+    return (struct place){slot,
+                          generation_slot_server(session->generation, slot)};
 }
 
 /* The request as it came, to one shard. */
@@ -333,13 +331,9 @@ refuse_blocking(const struct incoming *in)
 static void
 correct_parts(struct session *session, struct split *split)
 {
-    const struct overlay *overlay = &session->pool->pool->overlay;
-
-    for (uint32_t i = 0; i < split->part_count; i++) {
-        uint32_t server = overlay_find(overlay, split->parts[i].slot);
-        if (server != ROUTE_NONE)
-            split->parts[i].shard = server;
-    }
+    for (uint32_t i = 0; i < split->part_count; i++)
+        split->parts[i].shard = generation_slot_server(
+            session->generation, split->parts[i].slot);
 }
 
 static void

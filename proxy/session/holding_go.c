@@ -222,21 +222,16 @@ wait_for(struct holding_pass *pass, const struct attempt *attempt)
 }
 
 static uint32_t
-owner_of(const struct holding_pass *pass, uint32_t slot)
+owner_of(const struct holding_pass *pass, const struct attempt *attempt)
 {
-    const struct session *session = pass->session;
-    uint32_t server = overlay_find(&session->pool->pool->overlay, slot);
-
-    if (server != ROUTE_NONE)
-        return server;
-    return route_slot_owner(session->generation->route, slot);
+    return generation_slot_server(pass->session->generation, attempt->slot);
 }
 
 static bool
 go_by_map(struct holding_pass *pass, struct request *request,
           struct attempt *attempt, struct call *call, uint32_t *server)
 {
-    *server = owner_of(pass, attempt->slot);
+    *server = owner_of(pass, attempt);
     if (*server == ROUTE_NONE) {
         holding_drop(request, attempt);
         holding_take_unserved(request, attempt);
@@ -282,7 +277,7 @@ resolve_doubt(struct holding_pass *pass, struct request *request,
               struct attempt *attempt, struct call *call, uint32_t *server)
 {
     const struct server *asked = request_server(request);
-    uint32_t owner = owner_of(pass, attempt->slot);
+    uint32_t owner = owner_of(pass, attempt);
     bool is_same = owner != ROUTE_NONE &&
         generation_server(pass->session->generation, owner) == asked;
 

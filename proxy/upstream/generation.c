@@ -94,3 +94,13 @@ generation_retire(struct generation *generation)
     }
     generation_unref(&generation);
 }
+
+uint32_t
+generation_slot_server(const struct generation *generation, uint32_t slot)
+{
+    uint32_t server = overlay_find(&generation->pool->overlay, slot);
+
+    if (unlikely(server != ROUTE_NONE))
+        return server;
+    return route_slot_owner(generation->route, slot);
+}

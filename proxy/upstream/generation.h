@@ -70,6 +70,11 @@ generation_unref(struct generation **generationp)
  * that nobody waits for, and drop the ref. */
 void generation_retire(struct generation *generation);
 
+/* The number of the server that has a slot of a cluster, as this worker knows
+ * it, or ROUTE_NONE.  Of the pool's current generation only. */
+uint32_t generation_slot_server(const struct generation *generation,
+                                uint32_t slot) MUST_CHECK;
+
 static inline struct server *
 generation_server(const struct generation *generation, uint32_t shard)
 {
