@@ -137,7 +137,7 @@ request_expire(struct request *request)
         return;
     }
     if (attempt_is_held(&request->attempt)) {
-        struct view text = holding_text_late(request, &request->attempt);
+        struct view text = request_text_unserved(request, &request->attempt);
         holding_drop(request, &request->attempt);
         request_fail(request, text);
         return;

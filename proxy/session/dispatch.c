@@ -483,19 +483,18 @@ static bool
 has_to_wait(const struct incoming *in)
 {
     const struct session *session = in->session;
+    const struct overlay *overlay = &session->pool->pool->overlay;
+    uint64_t now_us = loop_now_us(session->pool->env->loop);
     const struct command *command = in->command;
 
-    if (TAILQ_EMPTY(&session->queue) ||
-        !overlay_is_warm(&session->pool->pool->overlay,
-                         loop_now_us(session->pool->env->loop)))
+    if (TAILQ_EMPTY(&session->queue) || !overlay_is_warm(overlay, now_us))
         return false;
     if (command->class != CLASS_ROUTE || command->first_key <= 0 ||
         command->first_key != command->last_key)
         return command->class == CLASS_ROUTE || command->class == CLASS_SPLIT;
-    return holding_is_hot(
-        session,
-        route_slot(session->generation->route,
-                   command_arg(&in->args, (uint32_t)command->first_key)));
+    struct view key = command_arg(&in->args, (uint32_t)command->first_key);
+    return overlay_is_hot(overlay,
+                          route_slot(session->generation->route, key), now_us);
 }
 
 static bool

@@ -3,19 +3,14 @@
  */
 #include "session/holding.h"
 
-#include <stdio.h>
-
 #include "base/mem.h"
 #include "command/outcome.h"
 #include "command/redirect.h"
 #include "session/deadline.h"
 #include "session/holding_priv.h"
-#include "session/note.h"
 #include "session/retry.h"
 #include "session/session.h"
-#include "session/split_job.h"
 
-#define TEXT_MAX 256
 #define DOUBT_US 1000000 /* a newer map should be here by then */
 
 /* --- the timer -------------------------------------------------------------- */
@@ -280,45 +275,4 @@ holding_take_unserved(struct request *request, struct attempt *attempt)
     session_pool_hint(request->pool, MAP_CAUSE_UNSERVED);
     attempt->outcome = OUTCOME_CLUSTERDOWN;
     hold_for_a_while(request, attempt);
-}
-
-/* --- asking ------------------------------------------------------------------- */
-
-bool
-holding_is_hot(const struct session *session, uint32_t slot)
-{
-    return overlay_is_hot(&session->pool->pool->overlay, slot,
-                          loop_now_us(session->pool->env->loop));
-}
-
-struct view
-holding_text_late(const struct request *request, const struct attempt *attempt)
-{
-    struct buf *out = &request->pool->env->out;
-    const char *word = attempt->outcome == OUTCOME_OTHER
-        ? "connection lost"
-        : outcome_word((enum outcome)attempt->outcome);
-
-    out->len = 0;
-    int len = snprintf(
-        buf_reserve(out, TEXT_MAX), TEXT_MAX,
-        "CLUSTERDOWN proxy: slot %u was not served within %lld ms (the last "
-        "obstacle was: %s), command was not executed",
-        attempt->slot,
-        (long long)request->pool->settings->request_timeout_ms, word);
-    return view_of(out->data, MIN((size_t)len, (size_t)TEXT_MAX - 1));
-}
-
-struct view
-holding_text_order(const struct request *request, const struct attempt *attempt)
-{
-    struct buf *out = &request->pool->env->out;
-
-    cell_inc(&request->pool->stats->errors_overtaken);
-    out->len = 0;
-    int len = snprintf(buf_reserve(out, TEXT_MAX), TEXT_MAX,
-                       "TRYAGAIN proxy: slot %u moved and a later command on "
-                       "it was executed first, command was not executed",
-                       attempt->slot);
-    return view_of(out->data, MIN((size_t)len, (size_t)TEXT_MAX - 1));
 }

@@ -63,16 +63,6 @@ bool holding_release(struct holding_pass *pass, struct request *request,
                      struct attempt *attempt, struct call *call,
                      uint32_t *server) MUST_CHECK;
 
-/* May a request that touches this slot be accepted behind others? */
-bool holding_is_hot(const struct session *session, uint32_t slot) MUST_CHECK;
-
-/* Words for a held command whose time is up. */
-struct view holding_text_late(const struct request *request,
-                              const struct attempt *attempt);
-/* ... and for one that a later command has overtaken. */
-struct view holding_text_order(const struct request *request,
-                               const struct attempt *attempt);
-
 void holding_free(struct session *session);
 
 #endif

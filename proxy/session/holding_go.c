@@ -5,7 +5,6 @@
  *   front to back   who has to go again: reads answered behind a held one
  *   front to back   who goes now
  */
-#include "base/mem.h"
 #include "command/outcome.h"
 #include "session/deadline.h"
 #include "session/holding.h"
@@ -108,9 +107,11 @@ note_run(struct slot_set *run, struct request *request)
 static void
 give_up_part(struct request *request, struct attempt *attempt, void *arg)
 {
-    if (attempt_is_held(attempt) && slot_set_has(arg, attempt->slot))
-        split_job_give_up(request, attempt,
-                          holding_text_order(request, attempt));
+    if (!attempt_is_held(attempt) || !slot_set_has(arg, attempt->slot))
+        return;
+    cell_inc(&request->pool->stats->errors_overtaken);
+    split_job_give_up(request, attempt,
+                      request_text_overtaken(request, attempt));
 }
 
 static void
@@ -125,7 +126,8 @@ give_up(struct request *request, struct slot_set *run)
     } else if (attempt_is_held(attempt) && slot_set_has(run, attempt->slot)) {
         holding_drop(request, attempt);
         request_undo(request);
-        request_fail(request, holding_text_order(request, attempt));
+        cell_inc(&request->pool->stats->errors_overtaken);
+        request_fail(request, request_text_overtaken(request, attempt));
     }
 }
 
@@ -360,8 +362,6 @@ release_all(struct holding_pass *pass)
 void
 holding_go(struct session *session)
 {
-    struct holding_pass *pass;
-
     if (!holding_is_all(session))
         return;
     session_catch_up(session);
@@ -369,12 +369,12 @@ holding_go(struct session *session)
     hold_overtakers(session);
     if (session->holding == NULL)
         return;
-    pass = MEM_NEW(struct holding_pass);
-    pass->session = session;
-    pass->now_us = loop_now_us(session->pool->env->loop);
-    pass->again_us = UINT64_MAX;
-    release_all(pass);
-    if (session->holding != NULL && pass->again_us != UINT64_MAX)
-        holding_wait_until(session, pass->again_us);
-    mem_free(pass);
+    struct holding_pass pass = {
+        .session = session,
+        .now_us = loop_now_us(session->pool->env->loop),
+        .again_us = UINT64_MAX,
+    };
+    release_all(&pass);
+    if (session->holding != NULL && pass.again_us != UINT64_MAX)
+        holding_wait_until(session, pass.again_us);
 }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "command/outcome.h"
 #include "session/request.h"
 
 #define TEXT_MAX 256
@@ -62,4 +63,29 @@ request_text_late(const struct request *request, uint32_t shard, bool sent)
         shard_name(request, shard),
         (long long)(request->due_us - request->progress_us) / 1000,
         sent ? "may have been executed" : "was not executed");
+}
+
+struct view
+request_text_unserved(const struct request *request,
+                      const struct attempt *attempt)
+{
+    enum outcome outcome = (enum outcome)attempt->outcome;
+
+    return sentence(request,
+                    "CLUSTERDOWN proxy: slot %u was not served within %lld ms "
+                    "(the last obstacle was: %s), command was not executed",
+                    attempt->slot,
+                    (long long)request->pool->settings->request_timeout_ms,
+                    outcome == OUTCOME_OTHER ? "connection lost"
+                                             : outcome_word(outcome));
+}
+
+struct view
+request_text_overtaken(const struct request *request,
+                       const struct attempt *attempt)
+{
+    return sentence(request,
+                    "TRYAGAIN proxy: slot %u moved and a later command on it "
+                    "was executed first, command was not executed",
+                    attempt->slot);
 }

@@ -11,6 +11,7 @@
 
 #include "base/view.h"
 
+struct attempt;
 struct request;
 
 struct view request_text_unreachable(const struct request *request,
@@ -19,5 +20,12 @@ struct view request_text_lost(const struct request *request, uint32_t shard,
                               bool sent);
 struct view request_text_late(const struct request *request, uint32_t shard,
                               bool sent);
+
+/* In the pool of a cluster: of a held command whose time is up ... */
+struct view request_text_unserved(const struct request *request,
+                                  const struct attempt *attempt);
+/* ... and of one that a later command has overtaken. */
+struct view request_text_overtaken(const struct request *request,
+                                   const struct attempt *attempt);
 
 #endif

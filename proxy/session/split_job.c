@@ -291,12 +291,9 @@ split_job_visit(struct request *request,
 }
 
 bool
-split_job_part_is_done(const struct attempt *attempt)
+split_job_part_is_done(struct attempt *attempt)
 {
-    const char *part =
-        (const char *)attempt - offsetof(struct part_call, attempt);
-
-    return ((const struct part_call *)(const void *)part)->done;
+    return CONTAINER_OF(attempt, struct part_call, attempt)->done;
 }
 
 void
@@ -392,7 +389,7 @@ split_job_expire(struct request *request)
             continue;
         if (attempt_is_held(&part->attempt)) {
             split_job_give_up(request, &part->attempt,
-                              holding_text_late(request, &part->attempt));
+                              request_text_unserved(request, &part->attempt));
             continue;
         }
         bool sent = part_withdraw(part);

@@ -30,7 +30,7 @@ void split_job_visit(struct request *request,
                                 struct attempt *attempt, void *arg),
                      void *arg);
 /* Has the part of this attempt its answer? */
-bool split_job_part_is_done(const struct attempt *attempt) MUST_CHECK;
+bool split_job_part_is_done(struct attempt *attempt) MUST_CHECK;
 /* The part of this attempt, which is held, ends with an error. */
 void split_job_give_up(struct request *request, struct attempt *attempt,
                        struct view text);
