@@ -261,8 +261,7 @@ holding_take_loss(struct request *request, struct attempt *attempt, bool sent)
     if (!pool_is_cluster(request->pool->settings) || request->begun)
         return false;
     session_pool_hint(request->pool, MAP_CAUSE_LOST);
-    if (sent && !(retry_only_reads(request->command) &&
-                  request->pool->settings->retry_reads))
+    if (!retry_may_run_again(request, sent))
         return false;
     attempt->outcome = OUTCOME_OTHER;
     hold_for_a_while(request, attempt);

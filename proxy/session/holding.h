@@ -24,11 +24,21 @@
 #include "session/request.h"
 #include "upstream/server.h"
 
-/* The end of a reply of server `asked`: hold the attempt instead of answering?
+/* The end of an error reply of server `asked` in the pool of a cluster: hold the attempt instead of answering?
  * False: it is an answer for the client.  True as well when it should be held
  * and cannot be, as its bytes were passed on (call->body_size). */
 bool holding_take_reply(struct request *request, struct attempt *attempt,
-                        uint32_t asked, const struct reply_piece *piece) MUST_CHECK;
+                        uint32_t asked,
+                        const struct reply_piece *piece) MUST_CHECK;
+/* The same for any piece of any reply. */
+static inline bool
+attempt_is_refused(struct request *request, struct attempt *attempt,
+                   uint32_t asked, const struct reply_piece *piece)
+{
+    return unlikely(piece->type == '-') &&
+        pool_is_cluster(request->pool->settings) &&
+        holding_take_reply(request, attempt, asked, piece);
+}
 
 /* Its connection was lost, or there was none.  False: tell the client. */
 bool holding_take_loss(struct request *request, struct attempt *attempt,

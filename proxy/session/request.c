@@ -448,14 +448,6 @@ take_piece(struct request *request, const struct reply_piece *piece)
         request_note_progress(request);
 }
 
-/* Does a node of a cluster say that it is not the one? */
-static inline bool
-is_redirected(struct request *request, const struct reply_piece *piece)
-{
-    return piece->type == '-' && pool_is_cluster(request->pool->settings) &&
-        holding_take_reply(request, &request->attempt, request->shard, piece);
-}
-
 /* What was passed on as it came is here no more. */
 static void
 redirected_upload(struct request *request)
@@ -480,7 +472,8 @@ on_reply(struct call *call, const struct reply_piece *piece)
         }
         return;
     }
-    if (unlikely(is_redirected(request, piece))) {
+    if (attempt_is_refused(request, &request->attempt, request->shard,
+                           piece)) {
         if (request->call.body_size > request->call.body.len)
             redirected_upload(request);
         request_unref(&request);

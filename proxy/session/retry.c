@@ -56,6 +56,13 @@ retry_wait_us(enum outcome outcome, unsigned n)
 
 /* --- lost connections --------------------------------------------------------- */
 
+bool
+retry_may_run_again(const struct request *request, bool sent)
+{
+    return !sent || (retry_only_reads(request->command) &&
+                     request->pool->settings->retry_reads);
+}
+
 /* Might a later write of this client have run on that shard already? */
 static bool
 later_write_in_flight(const struct request *request)
@@ -88,8 +95,7 @@ retry_may_resend(const struct request *request, enum close_reason why,
         return false;
     if (request->call.body_size > request->call.body.len)
         return false; /* passed on as it came: we have it no more */
-    if (sent && !(retry_only_reads(request->command) &&
-                  request->session->pool->settings->retry_reads))
+    if (!retry_may_run_again(request, sent))
         return false;
     return !later_write_in_flight(request);
 }

@@ -34,6 +34,8 @@ uint64_t retry_wait_us(enum outcome outcome, unsigned n);
 /* May users write the error replies of this command? */
 bool retry_is_user_code(const struct command *command);
 bool retry_only_reads(const struct command *command);
+/* May it run once more? `sent`: it may have run already. */
+bool retry_may_run_again(const struct request *request, bool sent) MUST_CHECK;
 
 /* Its lane was lost; `sent`: some of it may have reached the server. */
 bool retry_may_resend(const struct request *request, enum close_reason why,

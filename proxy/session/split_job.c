@@ -110,16 +110,6 @@ part_fail_unreachable(struct part_call *part)
 
 /* --- what lanes say ----------------------------------------------------------- */
 
-/* Does a node of a cluster say that it is not the one? */
-static bool
-part_is_redirected(struct part_call *part, const struct reply_piece *piece)
-{
-    struct request *request = part->request;
-
-    return piece->type == '-' && pool_is_cluster(request->pool->settings) &&
-        holding_take_reply(request, &part->attempt, part_shard(part), piece);
-}
-
 static void
 on_part_reply(struct call *call, const struct reply_piece *piece)
 {
@@ -134,7 +124,7 @@ on_part_reply(struct call *call, const struct reply_piece *piece)
         }
         return;
     }
-    if (unlikely(part_is_redirected(part, piece))) {
+    if (attempt_is_refused(request, &part->attempt, part_shard(part), piece)) {
         request_unref(&request);
         return;
     }
@@ -174,17 +164,16 @@ const struct call_ops part_call_ops = {
 
 /* --- scattering --------------------------------------------------------------- */
 
-/* Write the part's request into a chunk. */
-static struct extent
-part_encode(struct split_job *job, uint32_t index,
+struct extent
+part_encode(const struct split *split, uint32_t index,
             const struct command_args *args, struct chunk_pool *pool)
 {
-    size_t size = split_encoded_size(&job->split, args, index);
+    size_t size = split_encoded_size(split, args, index);
     struct chunk *chunk = chunk_pool_reserve(pool, size);
     struct buf room = {.data = chunk->data + chunk->fill, .cap = size};
     struct extent body = {chunk_ref(chunk), chunk->fill, (uint32_t)size};
 
-    split_encode(&job->split, args, index, &room);
+    split_encode(split, args, index, &room);
     ASSERT(room.len == size && room.data == chunk->data + chunk->fill);
     chunk->fill += (uint32_t)size;
     return body;
@@ -246,7 +235,7 @@ split_job_start(struct request *request, struct split *split,
     cell_add(&request->pool->stats->fragments, split->part_count);
     size_t bytes = 0;
     for (uint32_t i = 0; i < job->split.part_count; i++) {
-        job->parts[i].call.body = part_encode(job, i, args, pool);
+        job->parts[i].call.body = part_encode(&job->split, i, args, pool);
         bytes += job->parts[i].call.body.len;
     }
     request_weigh(request, bytes);

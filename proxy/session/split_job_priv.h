@@ -23,6 +23,11 @@ struct split_job {
 
 extern const struct call_ops part_call_ops;
 
+/* Write the request of one part into a chunk; the ref is the caller's. */
+struct extent part_encode(const struct split *split, uint32_t index,
+                          const struct command_args *args,
+                          struct chunk_pool *pool);
+
 /* A job without bodies; takes the split over. */
 struct split_job *job_new(struct request *request, struct split *split);
 

@@ -73,21 +73,6 @@ cut_words(struct split *cut, const struct command *command, uint32_t keys)
     }
 }
 
-static struct extent
-encode_key(const struct split *cut, uint32_t i, const struct command_args *args,
-           struct chunk_pool *pool)
-{
-    struct buf words = {0};
-    uint32_t off;
-
-    split_encode(cut, args, i, &words);
-    struct chunk *chunk =
-        chunk_ref(chunk_pool_write(pool, words.data, words.len, &off));
-    struct extent body = {chunk, off, (uint32_t)words.len};
-    buf_fini(&words);
-    return body;
-}
-
 /* The i-th key of what was part `index` is part `index` + i now. */
 static void
 set_part(struct request *request, const struct split_part *whole,
@@ -122,7 +107,7 @@ split_job_one_key_each(struct request *request, uint32_t index)
     struct split_job *job = job_widen(request, index, whole.count - 1);
     for (uint32_t i = 0; i < whole.count; i++) {
         set_part(request, &whole, &attempt, index, i);
-        job->parts[index + i].call.body = encode_key(&cut, i, &args, pool);
+        job->parts[index + i].call.body = part_encode(&cut, i, &args, pool);
     }
     holding_forget(request); /* the part that they were */
     request_scan_fini(&scan);
