@@ -3,12 +3,7 @@
  */
 #include "session/request.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "base/mem.h"
-#include "command/missing.h"
-#include "resp/encode.h"
 #include "session/deadline.h"
 #include "session/holding.h"
 #include "session/note.h"
@@ -23,7 +18,6 @@
 #define OUTPUT_HIGH 262144  /* output with which the lane behind it waits */
 #define OUTPUT_SHORT 65536  /* the same while memory is short */
 #define HELD_SMALL 16384    /* kept answers below this are made compact */
-#define TEXT_MAX 256
 
 /* --- objects ------------------------------------------------------------------ */
 
@@ -167,8 +161,8 @@ request_discharge(struct request *request, size_t bytes)
         request->session->held_bytes -= bytes;
 }
 
-static void
-drop_reply(struct request *request)
+void
+request_drop_reply(struct request *request)
 {
     request_discharge(request, request->reply.bytes);
     chain_clear(&request->reply);
@@ -181,7 +175,7 @@ move_reply(struct session *session, struct request *request)
     if (request->reply.bytes == 0)
         return;
     if (request->no_reply) {
-        drop_reply(request);
+        request_drop_reply(request);
         return;
     }
     request_discharge(request, request->reply.bytes);
@@ -213,7 +207,7 @@ void
 request_undo(struct request *request)
 {
     ASSERT(!request->begun);
-    drop_reply(request);
+    request_drop_reply(request);
     request->done = false;
     request->reply_bytes = 0;
     request->reply_type = 0;
@@ -243,92 +237,6 @@ request_done(struct request *request)
         private_lane_release(session);
     if (TAILQ_FIRST(&session->queue) == request)
         session_pump(session);
-}
-
-/* Finish with a whole answer of the proxy's own, which is freed. */
-static void
-request_finish_with(struct request *request, struct buf *answer)
-{
-    struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
-
-    drop_reply(request);
-    chain_copy(&request->reply, pool, answer->data, answer->len);
-    request_charge(request, answer->len);
-    request->reply_bytes = answer->len;
-    buf_fini(answer);
-    request_done(request);
-}
-
-void
-request_fail(struct request *request, struct view text)
-{
-    struct buf line = {0};
-
-    encode_error(&line, text);
-    cell_inc(&request->pool->stats->forward_error);
-    note_refusal(request->session, request->command, text);
-    request_finish_with(request, &line);
-}
-
-bool
-request_nil_answer(struct request *request, const struct extent *body,
-                   struct buf *out)
-{
-    if (request->pool->settings->on_server_down != DOWN_NIL ||
-        body->chunk == NULL)
-        return false;
-    struct view bytes = view_of(body->chunk->data + body->off, body->len);
-    if (!missing_reply(request->command, bytes, request->session->resp, out))
-        return false;
-    cell_inc(&request->pool->stats->answered_nil);
-    return true;
-}
-
-void
-request_fail_unreachable(struct request *request)
-{
-    struct buf answer = {0};
-
-    if (request_nil_answer(request, &request->call.body, &answer)) {
-        request_finish_with(request, &answer);
-        return;
-    }
-    cell_inc(&request->pool->stats->errors_unreachable);
-    request_fail(request, request_text_unreachable(request, request->shard));
-}
-
-void
-request_fail_fmt(struct request *request, const char *fmt, ...)
-{
-    char text[TEXT_MAX];
-    va_list args;
-
-    va_start(args, fmt);
-    int len = vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    request_fail(request, view_of(text, MIN((size_t)len, sizeof(text) - 1)));
-}
-
-void
-request_answer_now(struct session *session, const struct command *command,
-                   struct view reply)
-{
-    struct session_stats *stats = session->pool->stats;
-
-    if (!TAILQ_EMPTY(&session->queue)) {
-        struct request *request = request_new(session, command);
-        chain_copy(&request->reply, loop_chunks(session->pool->env->loop),
-                   reply.data, reply.len);
-        request_charge(request, reply.len);
-        request->reply_bytes = reply.len;
-        request->no_reply = false;
-        request->done = true;
-        return;
-    }
-    if (reply.len > 0)
-        stream_push_copy(&session->stream, reply.data, reply.len);
-    cell_inc(&stats->replies);
-    cell_add(&stats->reply_bytes, reply.len);
 }
 
 /* --- keeping answers ----------------------------------------------------------- */
@@ -513,7 +421,7 @@ on_lost(struct call *call, enum close_reason why, bool sent)
     } else if (retry_may_resend(request, why, sent)) {
         note_resend(request, why, sent);
         request->tries++;
-        drop_reply(request); /* the next answer is a whole one */
+        request_drop_reply(request); /* the next answer is a whole one */
         request->reply_bytes = 0;
         request_submit(request);
     } else if (!sent) {
@@ -593,7 +501,7 @@ request_submit(struct request *request)
 void
 request_orphan(struct request *request)
 {
-    drop_reply(request);
+    request_drop_reply(request);
     holding_drop(request, &request->attempt);
     if (request->job != NULL)
         split_job_let_go(request);

@@ -90,6 +90,8 @@ struct server *request_server(const struct request *request);
 /* Give it to a lane of its shard.  call.body is set. */
 void request_submit(struct request *request);
 
+/* What is kept of its reply is not needed. */
+void request_drop_reply(struct request *request);
 /* Its answer, which the client has not seen, is forgotten. */
 void request_undo(struct request *request);
 /* It goes by this generation from now on; no call of it is under way. */

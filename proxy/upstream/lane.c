@@ -10,7 +10,6 @@
 #include "base/log_limit.h"
 #include "base/mem.h"
 #include "upstream/handshake.h"
-#include "upstream/health.h"
 #include "upstream/lane_priv.h"
 #include "upstream/pool.h"
 #include "upstream/server.h"
@@ -23,7 +22,7 @@ static const bool legal_step[LANE_CLOSED + 1][LANE_CLOSED + 1] = {
     [LANE_READY] = {[LANE_CLOSED] = true},
 };
 
-static void
+void
 lane_set_state(struct lane *lane, enum lane_state state)
 {
     ASSERT(legal_step[lane->state][state]);
@@ -304,48 +303,6 @@ lane_pop_sent(struct lane *lane, struct call *call, uint64_t size)
     cell_sub(&stats->out_queue_bytes, call->body_size);
     cell_inc(&stats->responses);
     cell_add(&stats->response_bytes, size);
-}
-
-static void
-lane_become_ready(struct lane *lane)
-{
-    timer_stop(&lane->timer);
-    lane_set_state(lane, LANE_READY);
-    lane->was_ready = true;
-    server_on_lane_ready(lane);
-    lane_push_waiting(lane);
-}
-
-static void
-lane_refuse_handshake(struct lane *lane, struct view reply)
-{
-    char quoted[160];
-
-    if (!lane->server->pool->is_quiet)
-        log_error_limited(lane->server->settings->name, lane->server->name,
-                          "server refused the handshake",
-                          "pool=%s server=%s reply=%s",
-                          lane->server->settings->name, lane->server->name,
-                          log_quote(quoted, sizeof(quoted), reply));
-    lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "see the line before");
-}
-
-/* A reply to the handshake: any but an error will do. */
-static void
-lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
-{
-    struct view reply = view_of(piece->chunk->data + piece->off, piece->len);
-
-    if (lane->must_ping && lane->handshake_left == 1) {
-        if (health_judge_ping(reply) == PING_ALIVE)
-            lane_become_ready(lane);
-        else
-            lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "not ready");
-    } else if (piece->type == '-') {
-        lane_refuse_handshake(lane, reply);
-    } else if (piece->last && --lane->handshake_left == 0) {
-        lane_become_ready(lane);
-    }
 }
 
 /* A request of which not a byte has left cannot be the one that is answered. */

@@ -1,5 +1,6 @@
 /*
- * upstream/lane_priv.h - what lane.c and lane_health.c share.
+ * upstream/lane_priv.h - what lane.c, lane_handshake.c and lane_health.c
+ * share.
  */
 #ifndef UPSTREAM_LANE_PRIV_H
 #define UPSTREAM_LANE_PRIV_H
@@ -12,6 +13,16 @@
 void lane_fail(struct lane *lane, enum close_reason why, const char *detail);
 /* Give calls that wait to the stream, as long as it takes them. */
 void lane_push_waiting(struct lane *lane);
+
+/* Any step but to CLOSED. */
+void lane_set_state(struct lane *lane, enum lane_state state);
+
+/* --- lane_handshake.c ------------------------------------------------------- */
+
+/* The handshake is over: calls flow. */
+void lane_become_ready(struct lane *lane);
+/* A reply to the handshake: any but an error will do. */
+void lane_take_handshake(struct lane *lane, const struct reply_piece *piece);
 
 /* --- lane_health.c ---------------------------------------------------------- */
 

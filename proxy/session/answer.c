@@ -1,0 +1,101 @@
+/*
+ * session/answer.c - answers of the proxy's own.
+ */
+#include "session/request.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "command/missing.h"
+#include "resp/encode.h"
+#include "session/note.h"
+#include "session/sentence.h"
+#include "session/session.h"
+
+#define TEXT_MAX 256
+
+/* Finish with a whole answer of the proxy's own, which is freed. */
+static void
+request_finish_with(struct request *request, struct buf *answer)
+{
+    struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
+
+    request_drop_reply(request);
+    chain_copy(&request->reply, pool, answer->data, answer->len);
+    request_charge(request, answer->len);
+    request->reply_bytes = answer->len;
+    buf_fini(answer);
+    request_done(request);
+}
+
+void
+request_fail(struct request *request, struct view text)
+{
+    struct buf line = {0};
+
+    encode_error(&line, text);
+    cell_inc(&request->pool->stats->forward_error);
+    note_refusal(request->session, request->command, text);
+    request_finish_with(request, &line);
+}
+
+bool
+request_nil_answer(struct request *request, const struct extent *body,
+                   struct buf *out)
+{
+    if (request->pool->settings->on_server_down != DOWN_NIL ||
+        body->chunk == NULL)
+        return false;
+    struct view bytes = view_of(body->chunk->data + body->off, body->len);
+    if (!missing_reply(request->command, bytes, request->session->resp, out))
+        return false;
+    cell_inc(&request->pool->stats->answered_nil);
+    return true;
+}
+
+void
+request_fail_unreachable(struct request *request)
+{
+    struct buf answer = {0};
+
+    if (request_nil_answer(request, &request->call.body, &answer)) {
+        request_finish_with(request, &answer);
+        return;
+    }
+    cell_inc(&request->pool->stats->errors_unreachable);
+    request_fail(request, request_text_unreachable(request, request->shard));
+}
+
+void
+request_fail_fmt(struct request *request, const char *fmt, ...)
+{
+    char text[TEXT_MAX];
+    va_list args;
+
+    va_start(args, fmt);
+    int len = vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    request_fail(request, view_of(text, MIN((size_t)len, sizeof(text) - 1)));
+}
+
+void
+request_answer_now(struct session *session, const struct command *command,
+                   struct view reply)
+{
+    struct session_stats *stats = session->pool->stats;
+
+    if (!TAILQ_EMPTY(&session->queue)) {
+        struct request *request = request_new(session, command);
+        chain_copy(&request->reply, loop_chunks(session->pool->env->loop),
+                   reply.data, reply.len);
+        request_charge(request, reply.len);
+        request->reply_bytes = reply.len;
+        request->no_reply = false;
+        request->done = true;
+        return;
+    }
+    if (reply.len > 0)
+        stream_push_copy(&session->stream, reply.data, reply.len);
+    cell_inc(&stats->replies);
+    cell_add(&stats->reply_bytes, reply.len);
+}

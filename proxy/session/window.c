@@ -1,0 +1,85 @@
+/*
+ * session/window.c - how much a client may ask for at a time.
+ *
+ * Fewer requests are in flight the larger their answers lately were, and none
+ * more while it does not take what it has got.
+ */
+#include "session/session.h"
+
+#define REQUESTS_HIGH (1u << 20) /* unanswered bytes with which it stops */
+#define REQUESTS_SHORT 65536     /* the same while memory is short */
+#define HEAVY_REPLIES 8    /* light replies in a row that end heaviness */
+
+bool
+session_has_room(const struct session *session)
+{
+    if (session->state != SESSION_OPEN || session->upload != NULL ||
+        session->holding != NULL)
+        return false;
+    if (session->in_flight > 0 &&
+        (session->barrier || session->is_heavy || session_is_behind(session) ||
+         session->in_flight >= session->window ||
+         session->asked_bytes >=
+             (session_is_short(session) ? REQUESTS_SHORT : REQUESTS_HIGH) ||
+         session_is_over_limit(session)))
+        return false;
+    return session->stream.out.bytes <=
+        session->pool->settings->output_low_water_bytes;
+}
+
+static void
+session_set_heavy(struct session *session, bool heavy)
+{
+    if (session->is_heavy == heavy)
+        return;
+    session->is_heavy = heavy;
+    session->light_replies = 0;
+    if (heavy)
+        cell_inc(&session->pool->stats->heavy_clients);
+    else
+        cell_dec(&session->pool->stats->heavy_clients);
+}
+
+static void
+note_weight(struct session *session, uint64_t bytes)
+{
+    if (bytes > session->pool->settings->large_reply_bytes) {
+        cell_inc(&session->pool->stats->large_replies);
+        session_set_heavy(session, true);
+        session->light_replies = 0;
+    } else if (session->is_heavy &&
+               ++session->light_replies >= HEAVY_REPLIES) {
+        session_set_heavy(session, false);
+    }
+}
+
+void
+session_note_reply(struct session *session, uint64_t bytes)
+{
+    const struct pool_settings *settings = session->pool->settings;
+    uint32_t faded = session->reply_size - session->reply_size / 8;
+    uint32_t size = (uint32_t)MIN(bytes, (uint64_t)UINT32_MAX);
+
+    session->reply_size = MAX(faded, size);
+    uint64_t allowed = settings->pipeline_window_bytes /
+        MAX(session->reply_size, 1u);
+    allowed = MIN(MAX(allowed, 1u), settings->pipeline_limit);
+    if (session->window < allowed)
+        session->window++;
+    else
+        session->window = (uint32_t)allowed;
+    note_weight(session, bytes);
+}
+
+enum close_reason
+session_excess(const struct session *session)
+{
+    const struct pool_settings *settings = session->pool->settings;
+    size_t kept = session->held_bytes + session->stream.out.bytes;
+
+    if (kept > settings->large_reply_bytes && session_is_short(session))
+        return CLOSE_CLIENT_MEMORY;
+    if (kept > settings->client_output_limit_bytes)
+        return CLOSE_CLIENT_OUTPUT_LIMIT;
+    return CLOSE_NONE;
+}
