@@ -188,6 +188,16 @@ class RedisServer:
         self.clients.append(client)
         return client
 
+    def unread_bytes(self):
+        """What clients have sent and it has not read yet."""
+        waiting = 0
+        with open("/proc/net/tcp", encoding="ascii") as file:
+            for words in map(str.split, list(file)[1:]):
+                if int(words[1].split(":")[1], 16) == self.port and \
+                        words[3] == "01":
+                    waiting += int(words[4].split(":")[1], 16)
+        return waiting
+
     def stop(self):
         """End it politely; its memory is lost."""
         for client in self.clients:

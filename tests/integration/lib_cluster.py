@@ -19,6 +19,23 @@ NODE_TIMEOUT_MS = 2000
 TROUBLE = (redis.RedisError, OSError)
 
 
+CONFIG = """
+    pointsman:
+      workers: 2
+      stats: 127.0.0.1:0
+    pool:
+      listen: 127.0.0.1:0
+      distribution: slots
+      cluster: [$seeds]
+"""
+
+
+def start_proxy(world, seeds, **settings):
+    """A proxy with the pool of a cluster, and more settings of that."""
+    lines = [f"      {key}: {value}\n" for key, value in settings.items()]
+    return world.proxy(CONFIG + "".join(lines), seeds=seeds)
+
+
 class Node:
     """One server of a cluster."""
 

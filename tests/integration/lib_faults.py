@@ -162,13 +162,12 @@ class Tally:
             self.acknowledged + self.unknown, (value, vars(self))
 
 
-class Neighbour(threading.Thread):
-    """A client of servers b and c that gets every answer."""
+class Bystander(threading.Thread):
+    """A client that takes its step() again and again, to be judged by."""
 
-    def __init__(self, pool, number):
+    def __init__(self, proxy):
         super().__init__()
-        self.raw = pool.proxy.raw(timeout=30)
-        self.keys = [pool.keys[1][1], pool.keys[2][1]]
+        self.raw = proxy.raw(timeout=30)
         self.requests = 0
         self.slowest = 0.0
         self.problem = None
@@ -184,6 +183,14 @@ class Neighbour(threading.Thread):
             self.problem = error
         finally:
             self.raw.close()
+
+
+class Neighbour(Bystander):
+    """A client of servers b and c that gets every answer."""
+
+    def __init__(self, pool, number):
+        super().__init__(pool.proxy)
+        self.keys = [pool.keys[1][1], pool.keys[2][1]]
 
     def step(self):
         for key in self.keys:

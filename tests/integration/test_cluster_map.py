@@ -6,20 +6,8 @@ import pytest
 import redis
 
 from harness import RedisServer, eventually, free_port
-from lib_cluster import SLOTS, Cluster
+from lib_cluster import SLOTS, Cluster, start_proxy
 
-CONFIG = """
-    pointsman:
-      workers: 2
-      stats: 127.0.0.1:0
-    pool:
-      listen: 127.0.0.1:0
-      distribution: slots
-      cluster: [$seeds]
-      cluster_refresh_interval: $interval
-      connect_timeout: 500ms
-      request_timeout: 3s
-    """
 KEYS = [f"key:{n}" for n in range(60)]
 
 
@@ -29,7 +17,8 @@ def cluster(world):
 
 
 def start(world, seeds, interval="300ms"):
-    proxy = world.proxy(CONFIG, seeds=seeds, interval=interval)
+    proxy = start_proxy(world, seeds, cluster_refresh_interval=interval,
+                        connect_timeout="500ms", request_timeout="3s")
     proxy.expect_errors("no node of the cluster gives a map")
     return proxy
 
@@ -250,8 +239,8 @@ def test_nodes_want_a_password(world):
     cluster = Cluster(world, 1, 0)
     node = cluster.nodes[0]
     node.server.client().config_set("requirepass", "secret")
-    config = CONFIG + "  redis_auth: secret\n"
-    proxy = world.proxy(config, seeds=node.address, interval="300ms")
+    proxy = start_proxy(world, node.address, redis_auth="secret",
+                        cluster_refresh_interval="300ms")
     wait_for_map(proxy)
     assert proxy.client(password="secret").set("a", "1")
 

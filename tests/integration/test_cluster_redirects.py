@@ -4,19 +4,8 @@ import pytest
 import redis
 
 from harness import eventually
-from lib_cluster import Cluster, Move, Resharder
+from lib_cluster import Cluster, Move, Resharder, start_proxy
 from lib_cluster_checker import Crowd
-
-CONFIG = """
-    pointsman:
-      workers: 2
-      stats: 127.0.0.1:0
-    pool:
-      listen: 127.0.0.1:0
-      distribution: slots
-      cluster: [$seeds]
-      cluster_refresh_interval: 1s
-    """
 
 
 @pytest.fixture
@@ -26,7 +15,8 @@ def cluster(world):
 
 @pytest.fixture
 def proxy(world, cluster):
-    return world.proxy(CONFIG, seeds=cluster.seeds(2))
+    return start_proxy(world, cluster.seeds(2),
+                       cluster_refresh_interval="1s")
 
 
 def redirects(proxy, kind):

@@ -10,6 +10,8 @@ import time
 import pytest
 
 from harness import eventually, seconds
+from lib_faults import Bystander
+from resp import encode
 
 CONFIG = """
     pointsman:
@@ -41,36 +43,23 @@ LATE_UNSENT = (b"-ERR proxy: shard a did not answer in 1000 ms, the command was 
 CHANGED = "health of server changed"
 
 
-class Neighbour:
+class Neighbour(Bystander):
     """A client of server b, to whom nothing may happen meanwhile."""
 
     def __init__(self, proxy):
-        self.client = proxy.raw()
-        self.stopping = threading.Event()
-        self.problems = []
-        self.slowest = 0
-        self.count = 0
-        self.thread = threading.Thread(target=self._run)
-        self.thread.start()
+        super().__init__(proxy)
+        self.start()
 
-    def _run(self):
-        try:
-            while not self.stopping.is_set():
-                began = time.monotonic()
-                reply = self.client.command("SET", "b1", self.count)
-                self.slowest = max(self.slowest, time.monotonic() - began)
-                self.count += 1
-                if reply != b"+OK\r\n":
-                    self.problems.append(reply)
-                time.sleep(0.002)
-        except OSError as error:
-            self.problems.append(error)
+    def step(self):
+        assert self.raw.command("SET", "b1", self.requests) == b"+OK\r\n"
+        self.requests += 1
+        self.over.wait(0.002)
 
     def end(self):
-        self.stopping.set()
-        self.thread.join()
-        assert not self.problems, self.problems[:3]
-        assert self.count > 20
+        self.over.set()
+        self.join()
+        assert self.problem is None, repr(self.problem)
+        assert self.requests > 20
         assert self.slowest < seconds(1)
 
 
@@ -147,7 +136,8 @@ def test_a_write_on_its_way_to_a_killed_server_may_have_been_executed(world):
     pool.a.pause()
     pool.clients[0].send_command("SET", "a1", "x")
     pool.clients[1].send_command("GET", "a1")
-    time.sleep(seconds(0.1))  # both are with the kernel of the server
+    both = encode("SET", "a1", "x") + encode("GET", "a1")
+    eventually(lambda: pool.a.unread_bytes() >= len(both))
     pool.a.kill()
     assert pool.clients[0].read_reply() == LOST
     # The read was sent again, which met nobody, or the last moments.
@@ -201,7 +191,7 @@ def test_one_slow_command_makes_no_server_down(world):
     pool = Pool(world, request_timeout="1s", probe_interval="300ms")
     sleeper = pool.a.raw()
     sleeper.send_command("DEBUG", "SLEEP", "0.8")
-    time.sleep(seconds(0.05))
+    eventually(lambda: pool.a.unread_bytes() == 0)  # it sleeps
     assert pool.clients[0].command("GET", "a1") == b"$1\r\nv\r\n"
     assert sleeper.read_reply() == b"+OK\r\n"
     assert not pool.proxy.events(CHANGED, server="a", to="down")

@@ -1,6 +1,7 @@
 /*
  * test_log.c - log lines, and what untrusted text becomes in them.
  */
+#include "log_file.h"
 #include "unit.h"
 
 #include <regex.h>
@@ -11,26 +12,19 @@
 
 #include "base/log.h"
 
-static char path[64];
 static char moved[80];
 
 static void
 set_up(void)
 {
-    struct error error;
-
-    snprintf(path, sizeof(path), "/tmp/test-log-XXXXXX");
-    int fd = mkstemp(path);
-    ck_assert_int_ge(fd, 0);
-    close(fd);
-    snprintf(moved, sizeof(moved), "%s.1", path);
-    ck_assert_int_eq(log_open(path, &error), 0);
+    log_file_begin();
+    snprintf(moved, sizeof(moved), "%s.1", log_path);
 }
 
 static void
 tear_down(void)
 {
-    unlink(path);
+    log_file_end();
     unlink(moved);
     log_set_level(LOG_LEVEL_INFO);
 }
@@ -68,8 +62,8 @@ START_TEST(log_line_is_logfmt_with_a_utc_time)
                 "\\.[0-9]{6}Z level=info msg=\"listening\" pool=a port=7\n$",
                 REG_EXTENDED | REG_NOSUB),
         0);
-    ck_assert_msg(regexec(&pattern, text_of(path), 0, NULL, 0) == 0, "%s",
-                  text_of(path));
+    ck_assert_msg(regexec(&pattern, text_of(log_path), 0, NULL, 0) == 0, "%s",
+                  text_of(log_path));
     regfree(&pattern);
 }
 END_TEST
@@ -77,7 +71,7 @@ END_TEST
 START_TEST(log_line_without_fields_ends_after_msg)
 {
     log_warn("ready", NULL);
-    const char *end = strstr(text_of(path), " level=warn msg=\"ready\"\n");
+    const char *end = strstr(text_of(log_path), " level=warn msg=\"ready\"\n");
     ck_assert_ptr_nonnull(end);
 }
 END_TEST
@@ -90,9 +84,9 @@ START_TEST(log_level_decides_what_is_written)
     log_set_level(LOG_LEVEL_ERROR);
     log_warn("hidden", NULL);
     log_error("bad", NULL);
-    ck_assert_ptr_null(strstr(text_of(path), "hidden"));
-    ck_assert_ptr_nonnull(strstr(text_of(path), "level=debug msg=\"shown\""));
-    ck_assert_ptr_nonnull(strstr(text_of(path), "level=error msg=\"bad\""));
+    ck_assert_ptr_null(strstr(text_of(log_path), "hidden"));
+    ck_assert_ptr_nonnull(strstr(text_of(log_path), "level=debug msg=\"shown\""));
+    ck_assert_ptr_nonnull(strstr(text_of(log_path), "level=error msg=\"bad\""));
 }
 END_TEST
 
@@ -112,18 +106,18 @@ START_TEST(log_cuts_a_line_that_is_too_long)
 
     memset(huge, 'x', sizeof(huge) - 1);
     for (int len = 1900; len < 2100; len++) {
-        ck_assert_int_eq(truncate(path, 0), 0);
+        ck_assert_int_eq(truncate(log_path, 0), 0);
         log_info("long", "key=%.*s", len, huge);
-        const char *text = text_of(path);
+        const char *text = text_of(log_path);
         ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
         ck_assert_uint_le(strlen(text), 2048);
     }
     for (int len = 1900; len < 2100; len++) {
-        ck_assert_int_eq(truncate(path, 0), 0);
+        ck_assert_int_eq(truncate(log_path, 0), 0);
         huge[len] = '\0';
         log_info(huge, "key=%d", 1);
         huge[len] = 'x';
-        const char *text = text_of(path);
+        const char *text = text_of(log_path);
         ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
         ck_assert_uint_le(strlen(text), 2048);
     }
@@ -135,14 +129,14 @@ START_TEST(log_open_again_follows_a_rotation)
     struct error error;
 
     log_info("before", NULL);
-    ck_assert_int_eq(rename(path, moved), 0);
+    ck_assert_int_eq(rename(log_path, moved), 0);
     log_info("between", NULL);
-    ck_assert_int_eq(log_open(path, &error), 0);
+    ck_assert_int_eq(log_open(log_path, &error), 0);
     log_info("after", NULL);
     ck_assert_ptr_nonnull(strstr(text_of(moved), "between"));
     ck_assert_ptr_null(strstr(text_of(moved), "after"));
-    ck_assert_ptr_nonnull(strstr(text_of(path), "after"));
-    ck_assert_ptr_null(strstr(text_of(path), "before"));
+    ck_assert_ptr_nonnull(strstr(text_of(log_path), "after"));
+    ck_assert_ptr_null(strstr(text_of(log_path), "before"));
 }
 END_TEST
 
@@ -154,11 +148,11 @@ START_TEST(log_open_goes_back_to_standard_error)
     ck_assert_ptr_nonnull(freopen(moved, "w", stderr));
     ck_assert_int_eq(log_open("-", &error), 0);
     log_info("to stderr", NULL);
-    ck_assert_int_eq(log_open(path, &error), 0);
+    ck_assert_int_eq(log_open(log_path, &error), 0);
     log_info("to file", NULL);
     ck_assert_ptr_nonnull(strstr(text_of(moved), "to stderr"));
-    ck_assert_ptr_nonnull(strstr(text_of(path), "to file"));
-    ck_assert_ptr_null(strstr(text_of(path), "to stderr"));
+    ck_assert_ptr_nonnull(strstr(text_of(log_path), "to file"));
+    ck_assert_ptr_null(strstr(text_of(log_path), "to stderr"));
     ck_assert_int_ge(dup2(saved, STDERR_FILENO), 0);
     close(saved);
 }
@@ -173,7 +167,7 @@ START_TEST(log_open_names_the_file_and_keeps_the_old_one)
                      "cannot open log file /nonexistent/file: "
                      "No such file or directory");
     log_info("still here", NULL);
-    ck_assert_ptr_nonnull(strstr(text_of(path), "still here"));
+    ck_assert_ptr_nonnull(strstr(text_of(log_path), "still here"));
 }
 END_TEST
 
@@ -193,7 +187,7 @@ START_TEST(log_tells_how_many_lines_a_full_disk_has_cost)
     signal(SIGXFSZ, SIG_IGN);
     log_info("before", NULL);
     uint64_t lost = log_lost();
-    limit_file_size(strlen(text_of(path)) + 10);
+    limit_file_size(strlen(text_of(log_path)) + 10);
     log_info("torn", NULL);
     log_info("lost", NULL);
     log_info("lost", NULL);
@@ -201,7 +195,7 @@ START_TEST(log_tells_how_many_lines_a_full_disk_has_cost)
     log_info("after", NULL);
     log_info("last", NULL);
     ck_assert_uint_eq(log_lost() - lost, 3);
-    const char *text = text_of(path);
+    const char *text = text_of(log_path);
     ck_assert_ptr_null(strstr(text, "lost\"\n"));
     const char *after = strstr(text, "\nts=20");
     ck_assert_ptr_nonnull(after);

@@ -1,24 +1,17 @@
 /*
  * test_log_limit.c - repeated lines: a few of them, and how many more.
  */
+#include "log_file.h"
 #include "unit.h"
 
 #include <unistd.h>
 
 #include "base/log_limit.h"
 
-static char path[64];
-
 static void
 set_up(void)
 {
-    struct error error;
-
-    snprintf(path, sizeof(path), "/tmp/test-log-XXXXXX");
-    int fd = mkstemp(path);
-    ck_assert_int_ge(fd, 0);
-    close(fd);
-    ck_assert_int_eq(log_open(path, &error), 0);
+    log_file_begin();
     log_limit_set(3);
     log_limit_tick(1000);
 }
@@ -28,7 +21,7 @@ tear_down(void)
 {
     log_limit_flush();
     log_limit_set(10);
-    unlink(path);
+    log_file_end();
 }
 
 /* Lines of the log that hold this text. */
@@ -36,7 +29,7 @@ static unsigned
 count(const char *text)
 {
     static char line[4096];
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(log_path, "r");
     unsigned found = 0;
 
     ck_assert_ptr_nonnull(file);
@@ -153,7 +146,7 @@ START_TEST(log_limit_loses_no_line_with_many_kinds)
         }
     }
     log_limit_flush();
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(log_path, "r");
     ck_assert_ptr_nonnull(file);
     while (fgets(line, sizeof(line), file) != NULL) {
         const char *times = strstr(line, "times=");
