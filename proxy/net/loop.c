@@ -92,6 +92,7 @@ loop_new(void)
 
     loop->ev = ev_loop_new(EVFLAG_NOENV);
     ASSERT(loop->ev != NULL);
+    read_clock(loop); /* for who asks before the first turn */
     TAILQ_INIT(&loop->dirty);
     chunk_pool_init(&loop->chunks);
     ev_prepare_init(&loop->turn_end, on_turn_end);

@@ -105,10 +105,13 @@ class Pool:
 
 
 def test_a_killed_server_fails_fast_and_comes_back(world):
+    began = time.monotonic()
     pool = Pool(world)
     neighbour = Neighbour(pool.proxy)
     pool.a.kill()
     event = pool.wait_for("down")
+    for change in pool.proxy.events(CHANGED, server="a"):
+        assert int(change["after_ms"]) <= (time.monotonic() - began) * 1000
     assert event["level"] == "warn" and event["reason"]
     assert event["addr"] == pool.a.address
     pool.expect_fast_refusal()
