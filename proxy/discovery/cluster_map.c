@@ -151,6 +151,17 @@ text_dup(const char *text)
     return text == NULL ? NULL : mem_strdup(text);
 }
 
+/* What is said now does not tell where it is. */
+static void
+keep_address(struct cluster_node *node, const struct cluster_node *before)
+{
+    mem_free(node->host);
+    mem_free(node->ip);
+    node->host = text_dup(before->host);
+    node->ip = text_dup(before->ip);
+    node->port = before->port;
+}
+
 /* A known node that was not spoken of, or is listed again. */
 static uint32_t
 keep_node(struct merge *merge, uint16_t known)
@@ -169,11 +180,8 @@ keep_node(struct merge *merge, uint16_t known)
         merge->fresh->nodes[place].zone = text_dup(before->zone);
     }
     struct cluster_node *node = &merge->fresh->nodes[place];
-    if (node->host == NULL || node->port == 0) {
-        mem_free(node->host);
-        node->host = text_dup(before->host);
-        node->port = before->port;
-    }
+    if (node->ip == NULL || node->port == 0)
+        keep_address(node, before);
     node->epoch = MAX(node->epoch, before->epoch);
     node->is_replica = false;
     node->is_myself = false;

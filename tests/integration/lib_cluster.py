@@ -36,6 +36,11 @@ def start_proxy(world, seeds, **settings):
     return world.proxy(CONFIG + "".join(lines), seeds=seeds)
 
 
+def is_dead(words):
+    """As a line of CLUSTER NODES has it; "fail?" is but one node's guess."""
+    return "fail" in words[2].split(",")
+
+
 class Node:
     """One server of a cluster."""
 
@@ -183,14 +188,24 @@ class Cluster:
         node.command("CLUSTER", "REPLICATE", primary.node_id)
 
     def wait(self, nodes=None):
-        """Until every node thinks well of the cluster and knows all nodes."""
+        """Until every node thinks well of the cluster and all say the same."""
         nodes = nodes or self.nodes
 
         def is_well():
-            return all(node.is_well() and
-                       len(node.lines()) >= len(nodes) for node in nodes)
+            views = [self._roles(node) for node in nodes]
+            return all(view == views[0] for view in views) and \
+                len(views[0]) >= len(nodes) and \
+                all(node.is_well() for node in nodes)
 
         eventually(is_well, 40, "the cluster to be well")
+
+    @staticmethod
+    def _roles(node):
+        """Who is what, and whose, and has which slots, as a node sees it."""
+        return sorted(
+            (words[0], words[2].replace("myself,", ""), words[3],
+             *(part for part in words[8:] if part[0] != "["))
+            for words in node.lines())
 
     # --- asking it ------------------------------------------------------------
 
@@ -200,7 +215,7 @@ class Cluster:
     def primaries(self):
         """Those alive that own slots, as a live node sees it."""
         return [self.node(words[0]) for words in self.view()
-                if "master" in words[2] and "fail" not in words[2] and
+                if "master" in words[2] and not is_dead(words) and
                 len(words) > 8]
 
     def view(self):
@@ -231,7 +246,7 @@ class Cluster:
 
     def replicas_of(self, primary):
         return [self.node(words[0]) for words in self.view()
-                if words[3] == primary.node_id and "fail" not in words[2]]
+                if words[3] == primary.node_id and not is_dead(words)]
 
     def seeds(self, count=1):
         """For the configuration: addresses of the first nodes."""
@@ -272,7 +287,7 @@ class Cluster:
             owners = self.primaries()
             return dead not in owners and sum(
                 self._slot_count(words) for words in self.view()
-                if "master" in words[2] and "fail" not in words[2]) == SLOTS
+                if "master" in words[2] and not is_dead(words)) == SLOTS
 
         eventually(is_replaced, 40, "a replica to take over")
 

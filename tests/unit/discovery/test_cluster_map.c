@@ -325,6 +325,29 @@ START_TEST(higher_epoch_takes_a_slot_and_a_lower_one_does_not)
 }
 END_TEST
 
+/* What is said of the owner that stays does not tell where it is. */
+START_TEST(kept_owner_keeps_its_address)
+{
+    static const char *const lines[] = {
+        B " b.example:7001@17001 master - 0 5 2 connected\n",
+        B " 10.0.0.2:0@17001 master - 0 5 2 connected\n",
+        B " :0@0 master,noaddr - 0 5 2 disconnected\n",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        struct cluster_map *known = read_map(TWO_SHARDS, ALL_LINES);
+        char text[500];
+        snprintf(text, sizeof(text), "%s%s", LINE_A LINE_C, lines[i]);
+        merge(&known,
+              "*1\r\n*3\r\n:0\r\n:9000\r\n" NODE(HOST_A, "7000", A), text);
+        ck_assert_str_eq(owner(known, 0), "10.0.0.1:7000");
+        ck_assert_str_eq(owner(known, 9000), "10.0.0.2:7001");
+        ck_assert_str_eq(known->nodes[known->owners[9000]].ip, "10.0.0.2");
+        cluster_map_free(&known);
+    }
+}
+END_TEST
+
 START_TEST(owner_gives_its_slots_away_itself)
 {
     struct cluster_map *known = read_map(TWO_SHARDS, ALL_LINES);
@@ -393,6 +416,7 @@ main(void)
     tcase_add_test(tcase, empty_answer_and_another_cluster_are_rejected);
     tcase_add_test(tcase, tiny_answer_takes_no_slots_away);
     tcase_add_test(tcase, higher_epoch_takes_a_slot_and_a_lower_one_does_not);
+    tcase_add_test(tcase, kept_owner_keeps_its_address);
     tcase_add_test(tcase, owner_gives_its_slots_away_itself);
     tcase_add_test(tcase, forgotten_owner_and_dropped_slots_are_let_go);
     tcase_add_test(tcase, maps_are_equal_whoever_tells_them);
