@@ -102,6 +102,29 @@ address_of_local(int fd, char text[ADDRESS_TEXT_MAX])
     return address_format(&address, text);
 }
 
+bool
+address_of_local_host(int fd, char host[INET6_ADDRSTRLEN], uint16_t *port)
+{
+    struct address address = {.len = sizeof(address.sa)};
+
+    if (getsockname(fd, &address.sa.any, &address.len) < 0)
+        return false;
+    if (address.sa.any.sa_family == AF_INET) {
+        inet_ntop(AF_INET, &address.sa.v4.sin_addr, host, INET6_ADDRSTRLEN);
+        *port = ntohs(address.sa.v4.sin_port);
+        return true;
+    }
+    if (address.sa.any.sa_family != AF_INET6)
+        return false;
+    const struct in6_addr *v6 = &address.sa.v6.sin6_addr;
+    if (IN6_IS_ADDR_V4MAPPED(v6))
+        inet_ntop(AF_INET, &v6->s6_addr[12], host, INET6_ADDRSTRLEN);
+    else
+        inet_ntop(AF_INET6, v6, host, INET6_ADDRSTRLEN);
+    *port = ntohs(address.sa.v6.sin6_port);
+    return true;
+}
+
 const char *
 address_of_peer(int fd, char text[ADDRESS_TEXT_MAX])
 {

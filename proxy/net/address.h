@@ -49,4 +49,9 @@ const char *address_format(const struct address *address,
 const char *address_of_peer(int fd, char text[ADDRESS_TEXT_MAX]);
 const char *address_of_local(int fd, char text[ADDRESS_TEXT_MAX]);
 
+/* The same end of a TCP socket in parts, where an IPv4 address looks like one
+ * even when the listener is IPv6.  False: it is of another kind. */
+bool address_of_local_host(int fd, char host[INET6_ADDRSTRLEN],
+                           uint16_t *port) MUST_CHECK;
+
 #endif

@@ -106,6 +106,8 @@ uint32_t route_find(const struct route *route, struct view key,
  * 16383) when routing by slots, else the shard. */
 bool route_is_slots(const struct route *route);
 uint32_t route_slot(const struct route *route, struct view key);
+/* The slot of a key as clusters have it, however it is routed here. */
+uint32_t route_cluster_slot(struct view key);
 /* The shard that has a slot, or ROUTE_NONE; of a route by slots. */
 uint32_t route_slot_owner(const struct route *route, uint32_t slot);
 

@@ -175,6 +175,12 @@ slot_of(struct view part)
     return hash_crc16_redis(part, false) % ROUTE_SLOTS;
 }
 
+uint32_t
+route_cluster_slot(struct view key)
+{
+    return slot_of(tag_part("{}", key));
+}
+
 static uint32_t
 slots_find(const struct route *route, struct view part, uint64_t *dice UNUSED)
 {

@@ -68,6 +68,14 @@ START_TEST(slots_are_those_of_redis_cluster)
 }
 END_TEST
 
+START_TEST(slot_of_a_cluster_needs_no_route)
+{
+    ck_assert_uint_eq(route_cluster_slot(VIEW("foo")), 12182);
+    ck_assert_uint_eq(route_cluster_slot(VIEW("x{foo}{bar}")), 12182);
+    ck_assert_uint_eq(route_cluster_slot(VIEW("")), 0);
+}
+END_TEST
+
 START_TEST(tag_of_slots_is_always_braces)
 {
     struct route_shard_spec shards[] = {shard("a", 1), shard("b", 1)};
@@ -274,6 +282,7 @@ main(void)
 {
     const TTest *const tests[] = {
         slots_are_those_of_redis_cluster,
+        slot_of_a_cluster_needs_no_route,
         tag_of_slots_is_always_braces,
         even_split_is_that_of_redis_cli,
         even_split_leaves_no_server_without_slots,
