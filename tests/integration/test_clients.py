@@ -6,18 +6,16 @@ every byte and five megabytes, and gets an error while the connection stays.
 Where a client can, it speaks RESP3 too.  A script ends with "done".
 """
 
-import hashlib
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 
 import pytest
 
-from harness import REPO, World, eventually, seconds
+from harness import World, eventually
+from lib_clients import CLIENTS, node_modules, run
 
-CLIENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clients")
 PASSWORD = "ses ame'\"$#"
 BINARY = bytes(range(256))
 
@@ -96,15 +94,6 @@ def pool(request, pools):
     return pools[request.param]
 
 
-def run(argv, stdin=b"", environment=None, timeout=60):
-    """Run to the end, which must be a good one; what it wrote."""
-    result = subprocess.run(
-        argv, input=stdin, capture_output=True, timeout=seconds(timeout),
-        check=False, env={**os.environ, **(environment or {})})
-    assert result.returncode == 0, (argv, result.stdout, result.stderr)
-    return result.stdout
-
-
 def check_script(argv, pool, **environment):
     """The script has got to its end, and used all servers."""
     output = run(argv + pool.arguments(), environment=environment)
@@ -142,37 +131,10 @@ def test_hiredis_works(pool, hiredis_program):
     check_script([hiredis_program], pool)
 
 
-@pytest.fixture(scope="module")
-def node_modules():
-    """Installed once for each lock file, under build-clients/."""
-    source = os.path.join(CLIENTS, "node")
-    with open(os.path.join(source, "package-lock.json"), "rb") as file:
-        digest = hashlib.sha256(file.read()).hexdigest()[:16]
-    target = os.path.join(REPO, "build-clients", "node-" + digest)
-    if not os.path.isdir(target):
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        folder = tempfile.mkdtemp(dir=os.path.dirname(target))
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(os.path.join(source, name), folder)
-        run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund",
-             "--prefix", folder], timeout=300)
-        move_unless_there(folder, target)
-    return os.path.join(target, "node_modules")
-
-
-def move_unless_there(folder, target):
-    """Another run may have been faster."""
-    try:
-        os.rename(folder, target)
-    except OSError:
-        assert os.path.isdir(target)
-        shutil.rmtree(folder)
-
-
 @pytest.mark.parametrize("script", ["ioredis.js", "node_redis.js"])
-def test_clients_of_node_work(pool, node_modules, script):
+def test_clients_of_node_work(pool, script):
     check_script(["node", os.path.join(CLIENTS, "node", script)], pool,
-                 NODE_PATH=node_modules)
+                 NODE_PATH=node_modules())
 
 
 # --- redis-cli ---------------------------------------------------------------
