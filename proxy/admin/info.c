@@ -40,6 +40,12 @@ put_text(struct info *info, const char *name, const char *value)
     buf_printf(info->out, "%s:%s\r\n", name, value);
 }
 
+static bool
+emulates(const struct info *info)
+{
+    return admin_source_pool(info->source, info->pool)->cluster_emulation;
+}
+
 /* "1.50M", as servers write sizes for people. */
 static void
 put_human(struct info *info, const char *name, uint64_t bytes)
@@ -77,7 +83,7 @@ put_server(struct info *info)
     struct utsname os;
 
     put_text(info, "redis_version", SERVER_VERSION);
-    put_text(info, "redis_mode", "standalone");
+    put_text(info, "redis_mode", emulates(info) ? "cluster" : "standalone");
     put_text(info, "pointsman_version", POINTSMAN_VERSION);
     put_text(info, "pointsman_pool",
              admin_source_pool(source, info->pool)->name);
@@ -172,7 +178,7 @@ put_errorstats(struct info *info)
 static void
 put_cluster(struct info *info)
 {
-    put(info, "cluster_enabled", 0);
+    put(info, "cluster_enabled", emulates(info) ? 1 : 0);
 }
 
 static void

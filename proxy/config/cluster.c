@@ -1,5 +1,5 @@
 /*
- * config/cluster.c - seeds, and who is read from.
+ * config/cluster.c - seeds, who is read from, what clients are told.
  */
 #include "config/cluster.h"
 
@@ -62,6 +62,19 @@ cluster_read_from(struct report *report, const struct node *node,
                  "primary, replica, prefer_replica, nearest or zone");
 }
 
+void
+cluster_read_announce(struct report *report, const struct node *node,
+                      void *target)
+{
+    struct pool_settings *pool = target;
+    bool is_path = node->text_len > 0 && node->text[0] == '/';
+
+    if (node->kind != NODE_TEXT || is_path ||
+        address_text_parse(node_text(node), ADDRESS_SERVER,
+                           &pool->announce) != NULL)
+        report_found(report, node, "announce", "host:port or [v6]:port");
+}
+
 static void
 check_alone(struct report *report, const struct node *map,
             const struct pool_settings *pool)
@@ -84,10 +97,6 @@ warn_of_rest(struct report *report, const struct node *map,
         report_warning(report, node_key_mark(map, VIEW("read_from")),
                        "read_from", "replicas are not read from yet in this "
                        "version");
-    if (pool->cluster_emulation)
-        report_warning(report, node_key_mark(map, VIEW("cluster_emulation")),
-                       "cluster_emulation",
-                       "CLUSTER is not answered yet in this version");
 }
 
 void
@@ -106,6 +115,10 @@ cluster_check(struct report *report, const struct node *map,
         report_error(report, node_key_mark(map, VIEW("read_from")),
                      "read_from", "found zone without the key zone, allowed "
                      "only together with it");
+    if (node_find(map, VIEW("announce")) != NULL && !pool->cluster_emulation)
+        report_error(report, node_key_mark(map, VIEW("announce")), "announce",
+                     "found without cluster_emulation, allowed only together "
+                     "with it");
     if (is_cluster)
         warn_of_rest(report, map, pool);
 }
@@ -116,4 +129,5 @@ cluster_fini(struct pool_settings *pool)
     for (size_t i = 0; i < pool->seed_count; i++)
         address_text_fini(&pool->seeds[i]);
     mem_free(pool->seeds);
+    address_text_fini(&pool->announce);
 }

@@ -1,5 +1,5 @@
 /*
- * config/cluster.h - the keys of a pool that is a cluster.
+ * config/cluster.h - the keys of a pool that is a cluster, or seems to be one.
  */
 #ifndef CONFIG_CLUSTER_H
 #define CONFIG_CLUSTER_H
@@ -10,11 +10,14 @@
 
 #define CLUSTER_SEEDS_MAX 64
 
-/* cluster: and read_from: of the pool `target`; word_fn of config/section.h. */
+/* cluster:, read_from: and announce: of the pool `target`; word_fn of
+ * config/section.h. */
 void cluster_read_seeds(struct report *report, const struct node *node,
                         void *target);
 void cluster_read_from(struct report *report, const struct node *node,
                        void *target);
+void cluster_read_announce(struct report *report, const struct node *node,
+                           void *target);
 
 /* Do they go together with the pool's other keys? */
 void cluster_check(struct report *report, const struct node *map,

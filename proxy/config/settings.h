@@ -74,6 +74,7 @@ struct pool_settings {
     struct address_text *seeds;         /* cluster: where to ask for servers */
     size_t seed_count;                  /* 0: they are listed */
     enum read_from read_from;
+    struct address_text announce;       /* to clients; no host: where they are */
 #define POOL(key, TYPE, def, min, max, help) SETTINGS_##TYPE(key)
 #include "config/settings.def"
 };

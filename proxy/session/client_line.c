@@ -15,12 +15,14 @@ text_or_empty(const char *text)
 }
 
 /* The server's letters: c closes once its answers are out, U came in over a
- * UNIX socket, N nothing to say. */
+ * UNIX socket, r has said READONLY, N nothing to say. */
 static const char *
 session_flags(const struct session *session, const char *local_address)
 {
     if (session->state != SESSION_OPEN)
         return "c";
+    if (session->is_readonly)
+        return local_address[0] == '/' ? "Ur" : "r";
     return local_address[0] == '/' ? "U" : "N";
 }
 

@@ -416,6 +416,23 @@ answer_locally(const struct incoming *in)
     return true;
 }
 
+/* To the node that has the slot; other servers keep no account of slots. */
+static void
+route_by_slot(const struct incoming *in)
+{
+    struct session *session = in->session;
+
+    if (answer_locally(in))
+        return;
+    if (!pool_is_cluster(session->pool->settings)) {
+        refuse(session, in->command, &in->args);
+        return;
+    }
+    struct place place = {.slot = local_slot(&in->args)};
+    place.shard = generation_slot_server(session->generation, place.slot);
+    forward(in, place);
+}
+
 /* --- the door -------------------------------------------------------------------------- */
 
 /* One server is all there is, so its answer is the answer. */
@@ -452,6 +469,8 @@ act(const struct incoming *in)
     case CLASS_ROUTE:
         if (unlikely(would_block(in)))
             refuse_blocking(in);
+        else if (unlikely(local_names_slot(in->command)))
+            route_by_slot(in);
         else
             route(in);
         break;
@@ -470,9 +489,12 @@ act(const struct incoming *in)
     case CLASS_CURSOR:
         forward_if_single(in);
         break;
+    case CLASS_REFUSE:
+        if (!answer_locally(in))
+            refuse(in->session, in->command, &in->args);
+        break;
     case CLASS_ROUTE_PIN:
     case CLASS_PIN:
-    case CLASS_REFUSE:
         refuse(in->session, in->command, &in->args);
         break;
     }

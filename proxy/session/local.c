@@ -58,7 +58,7 @@ local_error_word(const struct local_call *call, const char *before,
 
 static const local_fn handlers[COMMAND_ID_COUNT] = {
     [COMMAND_ID_ACL_WHOAMI] = local_whoami,
-    [COMMAND_ID_ASKING] = local_no_cluster,
+    [COMMAND_ID_ASKING] = local_asking,
     [COMMAND_ID_AUTH] = local_auth,
     [COMMAND_ID_CLIENT_CAPA] = local_client_capa,
     [COMMAND_ID_CLIENT_GETNAME] = local_client_getname,
@@ -72,17 +72,6 @@ static const local_fn handlers[COMMAND_ID_COUNT] = {
     [COMMAND_ID_CLIENT_SETINFO] = local_client_setinfo,
     [COMMAND_ID_CLIENT_SETNAME] = local_client_setname,
     [COMMAND_ID_CLIENT_TRACKINGINFO] = local_client_trackinginfo,
-    [COMMAND_ID_CLUSTER_COUNT_FAILURE_REPORTS] = local_no_cluster,
-    [COMMAND_ID_CLUSTER_INFO] = local_no_cluster,
-    [COMMAND_ID_CLUSTER_KEYSLOT] = local_no_cluster,
-    [COMMAND_ID_CLUSTER_LINKS] = local_no_cluster,
-    [COMMAND_ID_CLUSTER_MYID] = local_no_cluster,
-    [COMMAND_ID_CLUSTER_MYSHARDID] = local_no_cluster,
-    [COMMAND_ID_CLUSTER_NODES] = local_no_cluster,
-    [COMMAND_ID_CLUSTER_REPLICAS] = local_no_cluster,
-    [COMMAND_ID_CLUSTER_SHARDS] = local_no_cluster,
-    [COMMAND_ID_CLUSTER_SLAVES] = local_no_cluster,
-    [COMMAND_ID_CLUSTER_SLOTS] = local_no_cluster,
     [COMMAND_ID_COMMAND] = local_command,
     [COMMAND_ID_COMMAND_COUNT] = local_command,
     [COMMAND_ID_COMMAND_DOCS] = local_command,
@@ -98,13 +87,25 @@ static const local_fn handlers[COMMAND_ID_COUNT] = {
     [COMMAND_ID_LOLWUT] = local_lolwut,
     [COMMAND_ID_PING] = local_ping,
     [COMMAND_ID_QUIT] = local_quit,
-    [COMMAND_ID_READONLY] = local_no_cluster,
-    [COMMAND_ID_READWRITE] = local_no_cluster,
+    [COMMAND_ID_READONLY] = local_readonly,
+    [COMMAND_ID_READWRITE] = local_readwrite,
     [COMMAND_ID_RESET] = local_reset,
     [COMMAND_ID_ROLE] = local_role,
     [COMMAND_ID_SELECT] = local_select,
     [COMMAND_ID_TIME] = local_time,
 };
+
+/* Of CLUSTER each has the same to say first. */
+static local_fn
+handler_of(const struct command *command)
+{
+    static const struct view cluster = {"cluster|", 8};
+
+    if (view_equal(view_of(command->name, MIN(command->name_len, cluster.len)),
+                   cluster))
+        return local_cluster;
+    return handlers[command->id];
+}
 
 bool
 local_is_barrier(const struct command *command)
@@ -120,7 +121,7 @@ local_answer(struct session *session, const struct command *command,
              struct question *question)
 {
     struct local_call call = {session, command, args, out, question};
-    local_fn handler = handlers[command->id];
+    local_fn handler = handler_of(command);
     size_t start = out->len;
 
     if (handler == NULL)

@@ -22,6 +22,12 @@ enum local_result {
  * RESET, CLIENT REPLY. */
 bool local_is_barrier(const struct command *command) MUST_CHECK;
 
+/* CLUSTER COUNTKEYSINSLOT and GETKEYSINSLOT: whose answer is that of the node
+ * with the slot, unless local_answer() finds something wrong. */
+bool local_names_slot(const struct command *command) MUST_CHECK;
+/* The slot, when it has found nothing. */
+uint32_t local_slot(const struct command_args *args) MUST_CHECK;
+
 /*
  * Append one whole reply to `out`.  question->kind and ->text are filled in
  * for LOCAL_ASK (text may point into `out`, which then holds no reply).

@@ -79,6 +79,10 @@ local_select(const struct local_call *call)
         return local_error(call,
                            "ERR value is out of range, value must between "
                            "-2147483648 and 2147483647");
+    /* Clusters with several databases exist, but most have one. */
+    if (index != 0 && call->session->pool->settings->databases == 1 &&
+        call->session->pool->settings->cluster_emulation)
+        return local_error(call, "ERR SELECT is not allowed in cluster mode");
     if (index < 0 ||
         (uint64_t)index >= call->session->pool->settings->databases)
         return local_error(call, "ERR DB index is out of range");
@@ -94,6 +98,7 @@ local_reset(const struct local_call *call)
     session->db = 0;
     session->resp = 2;
     session->reply_off = false;
+    session->is_readonly = false;
     session->authenticated = session->pool->settings->redis_auth == NULL;
     client_set_name(session, VIEW(""));
     encode_simple(call->out, "RESET");

@@ -51,6 +51,12 @@ show_tcp_keepalive(const struct session_pool *pool, struct buf *out)
     buf_append_str(out, pool->settings->tcpkeepalive ? "300" : "0");
 }
 
+static void
+show_cluster_enabled(const struct session_pool *pool, struct buf *out)
+{
+    buf_append_str(out, pool->settings->cluster_emulation ? "yes" : "no");
+}
+
 /* The first TCP port; 0 as on a server that listens at a UNIX socket only. */
 static void
 show_port(const struct session_pool *pool, struct buf *out)
@@ -80,7 +86,8 @@ show_bind(const struct session_pool *pool, struct buf *out)
 static const struct config_row rows[] = {
     {"appendonly", "no", NULL},
     {"bind", NULL, show_bind},
-    {"cluster-enabled", "no", NULL},
+    {"cluster-enabled", NULL, show_cluster_enabled},
+    {"cluster-require-full-coverage", "yes", NULL},
     {"databases", NULL, show_databases},
     {"maxclients", NULL, show_maxclients},
     {"maxmemory", "0", NULL},

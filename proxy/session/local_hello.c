@@ -124,7 +124,9 @@ hello_encode(const struct session *session, struct buf *out)
     encode_bulk_str(out, "id");
     encode_integer(out, (int64_t)session->id);
     encode_bulk_str(out, "mode");
-    encode_bulk_str(out, "standalone");
+    encode_bulk_str(out, session->pool->settings->cluster_emulation
+                             ? "cluster"
+                             : "standalone");
     encode_bulk_str(out, "role");
     encode_bulk_str(out, "master");
     encode_bulk_str(out, "modules");

@@ -109,7 +109,12 @@ LOCAL_HANDLER(role);
 LOCAL_HANDLER(lolwut);
 LOCAL_HANDLER(info);
 LOCAL_HANDLER(command);
-LOCAL_HANDLER(no_cluster);
+
+/* local_cluster.c */
+LOCAL_HANDLER(cluster);
+LOCAL_HANDLER(asking);
+LOCAL_HANDLER(readonly);
+LOCAL_HANDLER(readwrite);
 
 #undef LOCAL_HANDLER
 

@@ -1,6 +1,6 @@
 /*
  * session/local_server.c - what the proxy says of itself, as if it were the
- * one server: PING, ECHO, QUIT, TIME, ROLE, LOLWUT, INFO, COMMAND, CLUSTER.
+ * one server: PING, ECHO, QUIT, TIME, ROLE, LOLWUT, INFO, COMMAND.
  */
 #include <time.h>
 
@@ -132,11 +132,4 @@ local_command(const struct local_call *call)
 {
     describe_reply(call->command, call->args, call->session->resp, call->out);
     return LOCAL_REPLY;
-}
-
-/* Clients made for clusters stop at this, or use the proxy as one server. */
-enum local_result
-local_no_cluster(const struct local_call *call)
-{
-    return local_error(call, "ERR This instance has cluster support disabled");
 }

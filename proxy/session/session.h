@@ -75,6 +75,7 @@ struct session {
     bool authenticated;
     bool reply_off;         /* CLIENT REPLY OFF */
     bool reply_skip;        /* CLIENT REPLY SKIP: the next request only */
+    bool is_readonly;       /* READONLY, when a cluster is emulated */
     bool in_resume;
     bool barrier;           /* nothing more until the queue is empty */
     bool is_gathering;      /* a large request that is not passed on */

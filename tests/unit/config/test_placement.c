@@ -304,6 +304,22 @@ START_TEST(cluster_is_given_by_seeds_in_place_of_servers)
 }
 END_TEST
 
+START_TEST(cluster_may_be_emulated_by_any_pool)
+{
+    struct config_case c =
+        case_parse("a:\n  listen: h:1\n  redis: true\n"
+                   "  cluster_emulation: true\n"
+                   "  announce: '[::1]:7000'\n  servers: [h:1:1]\n");
+
+    expect_accepted(&c, "announce: [::1]:7000");
+    const struct pool_settings *pool = &c.settings->pools[0];
+    ck_assert(pool->cluster_emulation);
+    ck_assert_str_eq(pool->announce.host, "::1");
+    ck_assert_uint_eq(pool->announce.port, 7000);
+    case_fini(&c);
+}
+END_TEST
+
 START_TEST(cluster_that_makes_no_sense_is_refused)
 {
     expect_refused(CLUSTER "  servers: [h:1:1]\n",
@@ -327,6 +343,12 @@ START_TEST(cluster_that_makes_no_sense_is_refused)
                    "  cluster: [/path]\n",
                    "t.yml:4:13: error: a.cluster: found \"/path\", allowed "
                    "host:port or [v6]:port\n");
+    expect_refused(CLUSTER "  announce: h:1\n",
+                   "t.yml:5:3: error: a.announce: found without "
+                   "cluster_emulation, allowed only together with it\n");
+    expect_refused(CLUSTER "  announce: 7000\n  cluster_emulation: true\n",
+                   "t.yml:5:13: error: a.announce: found \"7000\", allowed "
+                   "host:port or [v6]:port\n");
 }
 END_TEST
 
@@ -345,6 +367,7 @@ main(void)
                         range_slot_or_key_that_makes_no_sense_is_refused, 0,
                         ARRAY_LEN(refusals));
     tcase_add_test(tcase, overlaps_and_gaps_are_refused);
+    tcase_add_test(tcase, cluster_may_be_emulated_by_any_pool);
     tcase_add_test(tcase, cluster_is_given_by_seeds_in_place_of_servers);
     tcase_add_test(tcase, cluster_that_makes_no_sense_is_refused);
     tcase_add_test(tcase, keys_of_twemproxy_without_effect_are_only_warned_of);
