@@ -15,8 +15,8 @@ packages_build=(autoconf automake pkg-config gcc make libc6-dev libev-dev
     libxxhash-dev uthash-dev libsystemd-dev)
 packages_demo=(redis-server redis-tools curl)
 packages_test=(check redis-server redis-sentinel redis-tools nutcracker
-    haproxy python3 python3-pytest python3-redis python3-yaml clang
-    libclang-rt-dev curl mandoc iproute2 procps php-cli php-redis ruby
+    haproxy python3 python3-pytest python3-pytest-xdist python3-redis
+    python3-yaml clang libclang-rt-dev curl mandoc iproute2 procps php-cli php-redis ruby
     ruby-redis libhiredis-dev)
 packages_lint=(clang clang-tools clang-tidy clang-format cppcheck)
 # What is here already from elsewhere is not installed a second time.

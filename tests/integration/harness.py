@@ -11,6 +11,7 @@ stretches them all.  Nothing sleeps for a fixed time: see eventually().
 
 import ctypes
 import os
+import random
 import re
 import shutil
 import signal
@@ -68,11 +69,25 @@ def eventually(condition, timeout=10, what=None):
         pause = min(pause * 2, 0.05)
 
 
+# Below what the kernel gives to connections, and a part for each process of
+# a run that several share, so that a port stays free until it is used.
+PORTS = range(12000, 32000)
+PORT_SHARES = 10
+
+
 def free_port():
     """A port of 127.0.0.1 that is free at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+    share = int(worker.removeprefix("gw")) % PORT_SHARES
+    for _ in range(1000):
+        port = random.choice(PORTS[share::PORT_SHARES])
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError("no port is free")
 
 
 def die_with_parent():
