@@ -58,6 +58,8 @@ generation_new(struct pool *pool, struct snapshot *snapshot, size_t number,
     generation->settings = map->settings;
     generation->route = map->route;
     generation->roster = map->roster;
+    generation->readers =
+        readers_new(map->roster, map->settings->read_from);
     generation->refs = 1;
     generation->in_use = true;
     generation->server_count = count;
@@ -78,6 +80,7 @@ generation_free(struct generation *generation)
     TAILQ_REMOVE(&generation->pool->generations, generation, link);
     for (uint32_t i = 0; i < generation->server_count; i++)
         server_unref(generation->servers[i]);
+    readers_free(&generation->readers);
     snapshot_unref(&generation->snapshot);
     mem_free(generation);
 }

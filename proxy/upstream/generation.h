@@ -18,6 +18,7 @@
 
 #include <sys/queue.h>
 
+#include "upstream/readers.h"
 #include "upstream/server.h"
 #include "upstream/snapshot.h"
 
@@ -30,6 +31,7 @@ struct generation {
     const struct pool_settings *settings;
     const struct route *route;
     const struct roster *roster;
+    struct readers *readers; /* NULL: only primaries are read from */
     uint32_t refs;     /* of requests, and one while it is in use */
     uint32_t sessions; /* that route by it */
     uint32_t shard_count;  /* servers that the route answers with ... */

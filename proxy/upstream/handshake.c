@@ -41,6 +41,17 @@ encode_select(uint64_t db, struct buf *out)
     return 1;
 }
 
+/* Else a replica sends everybody to its primary. */
+static unsigned
+encode_readonly(bool is_readonly, struct buf *out)
+{
+    if (!is_readonly)
+        return 0;
+    encode_array(out, 1);
+    encode_bulk_str(out, "READONLY");
+    return 1;
+}
+
 static unsigned
 encode_ping(bool with_ping, struct buf *out)
 {
@@ -59,6 +70,7 @@ handshake_encode(const struct pool_settings *settings, struct lane_key key,
 
     replies += encode_hello(key, out);
     replies += encode_select(settings->redis_db + key.db, out);
+    replies += encode_readonly(key.is_readonly, out);
     replies += encode_ping(with_ping, out);
     return replies;
 }

@@ -1,10 +1,10 @@
 /*
  * upstream/handshake.h - what a new lane says before any call.
  *
- * AUTH or HELLO, and SELECT: as many replies as requests, each of which must
- * not be an error; then PING where the server has to prove that it answers,
- * whose reply is judged by health_judge_ping().  ROLE, READONLY and CLIENT
- * SETNAME have their place here.
+ * AUTH or HELLO, SELECT, and READONLY to a replica that is to be read from: as
+ * many replies as requests, each of which must not be an error; then PING where
+ * the server has to prove that it answers, whose reply is judged by
+ * health_judge_ping().  ROLE and CLIENT SETNAME have their place here.
  */
 #ifndef UPSTREAM_HANDSHAKE_H
 #define UPSTREAM_HANDSHAKE_H

@@ -58,6 +58,7 @@ enum lane_state {
 struct lane_key {
     uint32_t db;
     uint8_t resp; /* 2 or 3 */
+    bool is_readonly; /* a replica of a cluster that is to be read from */
 };
 
 TAILQ_HEAD(call_queue, call);

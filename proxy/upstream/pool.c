@@ -28,8 +28,11 @@ pool_preconnect(struct pool *pool)
 {
     struct lane_key key = {.db = 0, .resp = 2};
 
-    for (uint32_t i = 0; i < pool->current->server_count; i++)
-        server_preconnect(pool->current->servers[i], key);
+    for (uint32_t i = 0; i < pool->current->server_count; i++) {
+        key.is_readonly = i >= pool->current->shard_count;
+        if (!key.is_readonly || pool->current->readers != NULL)
+            server_preconnect(pool->current->servers[i], key);
+    }
 }
 
 static void

@@ -69,7 +69,8 @@ server_close(struct server *server, enum close_reason why)
 static bool
 key_equal(struct lane_key a, struct lane_key b)
 {
-    return a.db == b.db && a.resp == b.resp;
+    return a.db == b.db && a.resp == b.resp &&
+        a.is_readonly == b.is_readonly;
 }
 
 /* --- making ----------------------------------------------------------------- */

@@ -31,6 +31,8 @@
 #include "upstream/lane.h"
 #include "upstream/server_stats.h"
 
+#define SERVER_SHUN_US 1000000
+
 struct parked_call;
 struct pool;
 struct server;
@@ -96,6 +98,7 @@ struct server {
     bool is_down;           /* control says so */
     bool is_gentle;         /* half open: new lanes begin gently */
     bool is_silent;         /* this worker has found it so */
+    uint64_t shun_until_us; /* reads go elsewhere until then */
     struct incident_counts incidents; /* that control has not been told */
 };
 
@@ -127,6 +130,11 @@ bool server_submit(struct server *server, struct lane_key key, unsigned number,
 /* Take back a call that has not been sent, wherever it waits.  False: too late,
  * or it was not submitted. */
 bool server_withdraw(struct server *server, struct call *call) MUST_CHECK;
+
+/* As a replica it has just failed a read, so others had better answer for
+ * SERVER_SHUN_US; may it be asked? */
+void server_shun(struct server *server);
+bool server_takes_reads(const struct server *server) MUST_CHECK;
 
 /* Connect the shared lanes of a key ahead of time. */
 void server_preconnect(struct server *server, struct lane_key key);

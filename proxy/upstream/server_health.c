@@ -7,6 +7,21 @@
 #include "upstream/pool.h"
 #include "upstream/server_priv.h"
 
+/* --- reading from somebody else ---------------------------------------------- */
+
+void
+server_shun(struct server *server)
+{
+    server->shun_until_us = loop_now_us(server->pool->loop) + SERVER_SHUN_US;
+}
+
+bool
+server_takes_reads(const struct server *server)
+{
+    return !server_rests(server) &&
+        loop_now_us(server->pool->loop) >= server->shun_until_us;
+}
+
 /* --- telling control -------------------------------------------------------- */
 
 void
