@@ -93,10 +93,10 @@ static void
 warn_of_rest(struct report *report, const struct node *map,
              const struct pool_settings *pool)
 {
-    if (pool->read_from != READ_FROM_PRIMARY)
+    if (pool->read_from == READ_FROM_NEAREST ||
+        pool->read_from == READ_FROM_ZONE)
         report_warning(report, node_key_mark(map, VIEW("read_from")),
-                       "read_from", "replicas are not read from yet in this "
-                       "version");
+                       "read_from", "means prefer_replica in this version");
 }
 
 void

@@ -29,6 +29,9 @@ struct attempt {
     uint8_t hops;      /* redirects followed */
     uint8_t waits;     /* answers that asked for patience */
     uint8_t outcome;   /* enum outcome: why it is held; OUTCOME_OTHER: lost */
+    bool is_read;      /* a replica may answer it */
+    bool at_replica;   /* it is on its way to one */
+    bool by_primary;   /* a replica could not: the primary's turn */
 };
 
 static inline bool

@@ -14,6 +14,7 @@
 #include "session/holding.h"
 #include "session/local.h"
 #include "session/note.h"
+#include "session/replica_read.h"
 #include "session/request.h"
 #include "session/session.h"
 #include "session/split_job.h"
@@ -181,8 +182,11 @@ request_place(struct session *session, struct view key)
     if (likely(!pool_is_cluster(session->pool->settings)))
         return (struct place){.shard = route_find(route, key, &pool->dice)};
     uint32_t slot = route_slot(route, key);
-    return (struct place){slot,
-                          generation_slot_server(session->generation, slot)};
+    return (struct place){
+        .slot = slot,
+        .shard = generation_slot_server(session->generation, slot),
+        .is_keyed = true,
+    };
 }
 
 /* The request as it came, to one shard. */
@@ -191,8 +195,11 @@ forward(const struct incoming *in, struct place place)
 {
     struct request *request = request_new(in->session, in->command);
 
-    request->shard = place.shard;
     request->attempt.slot = (uint16_t)place.slot;
+    request->attempt.is_read =
+        place.is_keyed && replica_read_is_for(in->command);
+    request->shard =
+        attempt_place(in->session, &request->attempt, place.shard);
     request->call.body = in->bytes;
     chunk_ref(in->bytes.chunk);
     request_start_deadline(request);
@@ -363,7 +370,8 @@ split_over_shards(const struct incoming *in)
         correct_parts(session, &split);
     if (split.part_count == 1) {
         forward(in, (struct place){.slot = split.parts[0].slot,
-                                   .shard = split.parts[0].shard});
+                                   .shard = split.parts[0].shard,
+                                   .is_keyed = true});
         split_fini(&split);
         return;
     }

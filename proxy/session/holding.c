@@ -8,6 +8,7 @@
 #include "command/redirect.h"
 #include "session/deadline.h"
 #include "session/holding_priv.h"
+#include "session/replica_read.h"
 #include "session/retry.h"
 #include "session/session.h"
 
@@ -240,8 +241,11 @@ holding_take_reply(struct request *request, struct attempt *attempt,
     enum outcome outcome = outcome_of(line);
     enum retry_action action = retry_action(outcome);
 
-    if (!piece->last || piece->size != piece->len ||
-        action == RETRY_PASS_ON || request->begun)
+    if (!piece->last || piece->size != piece->len || request->begun)
+        return false;
+    if (attempt->at_replica)
+        return replica_read_take_error(request, attempt, asked, outcome);
+    if (action == RETRY_PASS_ON)
         return false;
     attempt->outcome = (uint8_t)outcome;
     if (retry_is_user_code(request->command))
@@ -256,7 +260,8 @@ holding_take_reply(struct request *request, struct attempt *attempt,
 }
 
 bool
-holding_take_loss(struct request *request, struct attempt *attempt, bool sent)
+holding_take_loss(struct request *request, struct attempt *attempt,
+                  uint32_t asked, bool sent)
 {
     if (!pool_is_cluster(request->pool->settings) || request->begun)
         return false;
@@ -264,6 +269,11 @@ holding_take_loss(struct request *request, struct attempt *attempt, bool sent)
     if (!retry_may_run_again(request, sent))
         return false;
     attempt->outcome = OUTCOME_OTHER;
+    if (attempt->at_replica) {
+        replica_read_take_loss(request, attempt, asked);
+        return true;
+    }
+    attempt->by_primary = false; /* without it replicas may do */
     hold_for_a_while(request, attempt);
     return true;
 }

@@ -24,8 +24,8 @@
 #include "session/request.h"
 #include "upstream/server.h"
 
-/* The end of an error reply of server `asked` in the pool of a cluster: hold the attempt instead of answering?
- * False: it is an answer for the client.  True as well when it should be held
+/* The end of an error reply of server `asked` in the pool of a cluster: hold the
+ * attempt instead of answering?  False: it is an answer for the client.  True as well when it should be held
  * and cannot be, as its bytes were passed on (call->body_size). */
 bool holding_take_reply(struct request *request, struct attempt *attempt,
                         uint32_t asked,
@@ -40,9 +40,10 @@ attempt_is_refused(struct request *request, struct attempt *attempt,
         holding_take_reply(request, attempt, asked, piece);
 }
 
-/* Its connection was lost, or there was none.  False: tell the client. */
+/* Its connection to server `asked` was lost, or there was none.  False: tell the
+ * client. */
 bool holding_take_loss(struct request *request, struct attempt *attempt,
-                       bool sent) MUST_CHECK;
+                       uint32_t asked, bool sent) MUST_CHECK;
 
 /* Nobody serves its slot, as far as is known. */
 void holding_take_unserved(struct request *request, struct attempt *attempt);

@@ -9,6 +9,7 @@
 #include "session/deadline.h"
 #include "session/holding.h"
 #include "session/holding_priv.h"
+#include "session/replica_read.h"
 #include "session/retry.h"
 #include "session/sentence.h"
 #include "session/session.h"
@@ -104,10 +105,21 @@ note_run(struct slot_set *run, struct request *request)
         slot_set_add(run, request->attempt.slot);
 }
 
+/* Where replicas are read from a read may see what is written behind it anyhow;
+ * that is better than none. */
+static bool
+is_overtaken(const struct request *request, const struct attempt *attempt,
+             const struct slot_set *run)
+{
+    if (attempt->is_read && request->session->generation->readers != NULL)
+        return false;
+    return attempt_is_held(attempt) && slot_set_has(run, attempt->slot);
+}
+
 static void
 give_up_part(struct request *request, struct attempt *attempt, void *arg)
 {
-    if (!attempt_is_held(attempt) || !slot_set_has(arg, attempt->slot))
+    if (!is_overtaken(request, attempt, arg))
         return;
     cell_inc(&request->pool->stats->errors_overtaken);
     split_job_give_up(request, attempt,
@@ -123,7 +135,7 @@ give_up(struct request *request, struct slot_set *run)
         return;
     if (request->job != NULL) {
         split_job_visit(request, give_up_part, run);
-    } else if (attempt_is_held(attempt) && slot_set_has(run, attempt->slot)) {
+    } else if (is_overtaken(request, attempt, run)) {
         holding_drop(request, attempt);
         request_undo(request);
         cell_inc(&request->pool->stats->errors_overtaken);
@@ -159,10 +171,12 @@ add_held_slot(struct request *request UNUSED, struct attempt *attempt,
         slot_set_add(arg, attempt->slot);
 }
 
+/* A write has run for good: what is held in front of it may be overtaken. */
 static void
 hold_again(struct request *request, const struct slot_set *held)
 {
     if (!has_run(request) || !is_of_slot(request) ||
+        !retry_only_reads(request->command) ||
         !slot_set_has(held, request->attempt.slot))
         return;
     request_undo(request);
@@ -239,6 +253,7 @@ go_by_map(struct holding_pass *pass, struct request *request,
         holding_take_unserved(request, attempt);
         return wait_for(pass, attempt);
     }
+    *server = attempt_place(pass->session, attempt, *server);
     call->asking = false;
     slot_set_add(&pass->routed, attempt->slot);
     holding_drop(request, attempt);
@@ -266,6 +281,7 @@ go_alone(struct holding_pass *pass, struct request *request,
         return false;
     }
     *server = attempt->target;
+    attempt->at_replica = false;
     call->asking = true;
     slot_set_add(&pass->closed, attempt->slot);
     holding_drop(request, attempt);
@@ -320,7 +336,7 @@ holding_release(struct holding_pass *pass, struct request *request,
 static void
 release_request(struct holding_pass *pass, struct request *request)
 {
-    uint32_t server;
+    uint32_t server = ROUTE_NONE;
 
     if (request->attempt.outcome == OUTCOME_TRYAGAIN &&
         attempt_is_held(&request->attempt) &&

@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 #include "session/deadline.h"
+#include "session/holding.h"
+#include "session/replica_read.h"
 #include "session/sentence.h"
 #include "session/upload.h"
 
@@ -37,6 +39,9 @@ lane_unreachable(struct private_lane *private)
     struct request *request = private->request;
 
     private->request = NULL;
+    if (!private->open_body &&
+        holding_take_loss(request, &request->attempt, request->shard, false))
+        return;
     upload_on_lost(private->session);
     request_fail_unreachable(request);
 }
@@ -82,8 +87,7 @@ private_lane_submit(struct session *session, struct request *request,
     private->server = request_server(request);
     private->request = request;
     private->open_body = open_body;
-    private->lease.key =
-        (struct lane_key){.db = session->db, .resp = session->resp};
+    private->lease.key = attempt_lane_key(session, &request->attempt);
     server_lease(private->server, &private->lease);
     if (private->lease.is_waiting)
         return;

@@ -8,6 +8,7 @@
 #include "session/holding.h"
 #include "session/note.h"
 #include "session/private_lane.h"
+#include "session/replica_read.h"
 #include "session/retry.h"
 #include "session/sentence.h"
 #include "session/session.h"
@@ -113,6 +114,8 @@ count_answer(struct request *request)
     cell_inc(&stats->replies);
     cell_add(&stats->reply_bytes, request->reply_bytes);
     histogram_add(&stats->latency, took_us);
+    if (unlikely(request->attempt.at_replica))
+        cell_inc(&stats->replica_reads);
     if (request->job == NULL && request->call.ops != NULL &&
         request->call.body.chunk != NULL &&
         likely(request->shard < request->generation->server_count))
@@ -416,7 +419,8 @@ on_lost(struct call *call, enum close_reason why, bool sent)
         cell_inc(&request->pool->stats->errors_unreachable);
         request_fail(request,
                      request_text_lost(request, request->shard, false));
-    } else if (holding_take_loss(request, &request->attempt, sent)) {
+    } else if (holding_take_loss(request, &request->attempt, request->shard,
+                                 sent)) {
         request_undo(request); /* the next answer is a whole one */
     } else if (retry_may_resend(request, why, sent)) {
         note_resend(request, why, sent);
@@ -479,7 +483,7 @@ request_submit(struct request *request)
 {
     struct session *session = request->session;
     struct server *server = request_server(request);
-    struct lane_key key = {.db = session->db, .resp = session->resp};
+    struct lane_key key = attempt_lane_key(session, &request->attempt);
 
     request_weigh(request, request->call.body.len);
     if (unlikely(session->is_heavy && session->in_flight == 1)) {
@@ -491,7 +495,7 @@ request_submit(struct request *request)
                              &request->call)))
         return;
     request->refs--;
-    if (holding_take_loss(request, &request->attempt, false))
+    if (holding_take_loss(request, &request->attempt, request->shard, false))
         return;
     request_fail_unreachable(request);
 }

@@ -28,22 +28,31 @@ static const struct {
     enum retry_action action;
     unsigned first_ms; /* to wait; doubled each time ... */
     unsigned most_ms;  /* ... up to here */
+    bool by_primary;   /* if it is the answer of a replica to a read */
 } table[OUTCOME_COUNT] = {
-    [OUTCOME_OTHER] = {RETRY_PASS_ON, 10, 200}, /* a lost connection */
-    [OUTCOME_MOVED] = {RETRY_FOLLOW, 20, 200},
-    [OUTCOME_ASK] = {RETRY_FOLLOW, 20, 200},
-    [OUTCOME_TRYAGAIN] = {RETRY_WAIT, 10, 200},
-    [OUTCOME_CLUSTERDOWN] = {RETRY_WAIT, 50, 500},
-    [OUTCOME_READONLY] = {RETRY_WAIT, 50, 500},
-    [OUTCOME_REDIRECT] = {RETRY_WAIT, 50, 500},
-    [OUTCOME_LOADING] = {RETRY_WAIT, 100, 100},
-    [OUTCOME_MASTERDOWN] = {RETRY_WAIT, 100, 100},
+    [OUTCOME_OTHER] = {RETRY_PASS_ON, 10, 200, false}, /* a lost connection */
+    [OUTCOME_MOVED] = {RETRY_FOLLOW, 20, 200, true},
+    [OUTCOME_ASK] = {RETRY_FOLLOW, 20, 200, true},
+    [OUTCOME_TRYAGAIN] = {RETRY_WAIT, 10, 200, true},
+    [OUTCOME_CLUSTERDOWN] = {RETRY_WAIT, 50, 500, true},
+    [OUTCOME_READONLY] = {RETRY_WAIT, 50, 500, false},
+    [OUTCOME_REDIRECT] = {RETRY_WAIT, 50, 500, true},
+    [OUTCOME_LOADING] = {RETRY_WAIT, 100, 100, true},
+    [OUTCOME_MASTERDOWN] = {RETRY_WAIT, 100, 100, true},
+    /* Scripts that are loaded at a primary are not at its replicas. */
+    [OUTCOME_NOSCRIPT] = {RETRY_PASS_ON, 0, 0, true},
 };
 
 enum retry_action
 retry_action(enum outcome outcome)
 {
     return table[outcome].action;
+}
+
+bool
+retry_by_primary(enum outcome outcome)
+{
+    return table[outcome].by_primary;
 }
 
 uint64_t

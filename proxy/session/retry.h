@@ -28,6 +28,9 @@ enum retry_action {
 
 /* What an error word asks for in the pool of a cluster. */
 enum retry_action retry_action(enum outcome outcome);
+/* A replica that says so to a command that only reads: may the primary know
+ * better? */
+bool retry_by_primary(enum outcome outcome);
 /* How long to wait at the n-th answer of the kind, from 0. */
 uint64_t retry_wait_us(enum outcome outcome, unsigned n);
 

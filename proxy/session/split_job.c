@@ -7,6 +7,7 @@
 #include "command/outcome.h"
 #include "resp/encode.h"
 #include "session/note.h"
+#include "session/replica_read.h"
 #include "session/sentence.h"
 #include "session/session.h"
 #include "session/split_job_priv.h"
@@ -130,8 +131,11 @@ on_part_reply(struct call *call, const struct reply_piece *piece)
     }
     bool alive =
         request_hold(request, &job_of(part)->replies[part->index], piece);
-    if (alive && piece->last)
+    if (alive && piece->last) {
+        if (part->attempt.at_replica)
+            cell_inc(&request->pool->stats->replica_reads);
         part_done(part);
+    }
     if (piece->last)
         request_unref(&request);
 }
@@ -144,7 +148,7 @@ on_part_lost(struct call *call, enum close_reason why, bool sent)
 
     (void)why;
     if (request->session == NULL || part->done ||
-        holding_take_loss(request, &part->attempt, sent)) {
+        holding_take_loss(request, &part->attempt, part_shard(part), sent)) {
         request_unref(&request);
         return;
     }
@@ -184,13 +188,13 @@ part_send(struct part_call *part)
 {
     struct request *request = part->request;
     struct session *session = request->session;
-    struct lane_key key = {.db = session->db, .resp = session->resp};
+    struct lane_key key = attempt_lane_key(session, &part->attempt);
 
     request->refs++; /* the call's */
     if (server_submit(part_server(part), key, session->lane_number, &part->call))
         return;
     request->refs--;
-    if (holding_take_loss(request, &part->attempt, false))
+    if (holding_take_loss(request, &part->attempt, part_shard(part), false))
         return;
     part_fail_unreachable(part);
 }
@@ -199,10 +203,16 @@ part_send(struct part_call *part)
 static void
 part_start(struct part_call *part)
 {
-    if (unlikely(part_shard(part) == ROUTE_NONE))
-        holding_take_unserved(part->request, &part->attempt);
-    else
-        part_send(part);
+    struct request *request = part->request;
+    struct split_part *place = &job_of(part)->split.parts[part->index];
+
+    if (unlikely(place->shard == ROUTE_NONE)) {
+        holding_take_unserved(request, &part->attempt);
+        return;
+    }
+    place->shard =
+        attempt_place(request->session, &part->attempt, place->shard);
+    part_send(part);
 }
 
 struct split_job *
@@ -220,6 +230,7 @@ job_new(struct request *request, struct split *split)
         job->parts[i].request = request;
         job->parts[i].index = i;
         job->parts[i].attempt.slot = (uint16_t)split->parts[i].slot;
+        job->parts[i].attempt.is_read = replica_read_is_for(split->command);
     }
     return job;
 }

@@ -89,6 +89,7 @@ set_part(struct request *request, const struct split_part *whole,
     call_init(&part->call, &part_call_ops);
     part->attempt.slot = attempt->slot;
     part->attempt.hops = attempt->hops;
+    part->attempt.is_read = attempt->is_read;
     holding_take_anew(request, &part->attempt);
 }
 

@@ -150,22 +150,53 @@ set_node(struct roster *roster, uint32_t number, struct view name)
     ASSERT(problem == NULL);
 }
 
-/* map NAME SLOTS NAME SLOTS ...: what the nodes of the cluster say. */
+/* "of:a" or "fail:a"; false: it is a primary. */
+static bool
+set_primary(struct world *world, struct roster *roster, uint32_t number,
+            struct view word)
+{
+    struct roster_entry *entry = &roster->entries[number];
+    const char *colon = memchr(word.data, ':', word.len);
+
+    if (colon == NULL)
+        return false;
+    size_t len = (size_t)(colon - word.data);
+    entry->primary = roster_find_id(
+        roster, view_of(colon + 1, word.len - len - 1));
+    if (entry->primary >= number)
+        world_fail(world, "it is the replica of nobody in front");
+    entry->is_usable = view_equal(view_of(word.data, len), VIEW("of"));
+    return true;
+}
+
+static struct roster *
+make_roster(struct view words)
+{
+    uint32_t count = 0, replicas = 0;
+
+    while (talk_word(&words).len > 0) {
+        struct view what = talk_word(&words);
+        count++;
+        replicas += memchr(what.data, ':', what.len) != NULL;
+    }
+    return roster_new(count, count - replicas);
+}
+
+/* map NAME SLOTS NAME SLOTS ... NAME of:NAME ...: what the nodes say. */
 static void
 step_map(struct world *world, const struct args *args)
 {
     struct topology *topology = MEM_NEW(struct topology);
-    struct view rest = args->at[0], words = rest, name;
-    uint32_t count = 0;
+    struct view rest = args->at[0], name;
 
-    while (talk_word(&words).len > 0)
-        count++;
     topology->asked = loop_clock_us(world->loop);
-    topology->roster = roster_new(count / 2, count / 2);
+    topology->roster = make_roster(rest);
     memset(topology->owners, 0xff, sizeof(topology->owners));
     for (uint32_t i = 0; (name = talk_word(&rest)).len > 0; i++) {
+        struct view what = talk_word(&rest);
         set_node(topology->roster, i, name);
-        give_slots(topology, (uint16_t)i, talk_word(&rest));
+        if (!set_primary(world, topology->roster, i, what))
+            give_slots(topology, (uint16_t)i, what);
     }
     world_set_topology(world, topology);
     roster_unref(&topology->roster);
