@@ -72,9 +72,18 @@ retry_may_run_again(const struct request *request, bool sent)
                      request->pool->settings->retry_reads);
 }
 
-/* Might a later write of this client have run on that shard already? */
+/* Has it been sent, or will it be before what is sent again now?  What waits on
+ * a lane that has been lost goes behind that, as it is still to be told. */
 static bool
-later_write_in_flight(const struct request *request)
+goes_first(const struct call *call)
+{
+    return call->state != CALL_WAITING || call->lane == NULL ||
+        call->lane->state != LANE_CLOSED;
+}
+
+/* Might a later write of this client run on that shard before it? */
+static bool
+later_write_goes_first(const struct request *request)
 {
     const struct request *later = TAILQ_NEXT(request, link);
 
@@ -83,7 +92,7 @@ later_write_in_flight(const struct request *request)
             continue;
         if (later->job != NULL ||
             (later->shard == request->shard &&
-             later->call.state != CALL_WAITING))
+             goes_first(&later->call)))
             return true;
     }
     return false;
@@ -106,5 +115,5 @@ retry_may_resend(const struct request *request, enum close_reason why,
         return false; /* passed on as it came: we have it no more */
     if (!retry_may_run_again(request, sent))
         return false;
-    return !later_write_in_flight(request);
+    return !later_write_goes_first(request);
 }
