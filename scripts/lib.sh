@@ -12,7 +12,7 @@ python=/usr/bin/python3
 # Names are Debian's.
 packages_build=(autoconf automake pkg-config gcc make libc6-dev libev-dev
     libyaml-dev libjemalloc-dev libssl-dev libmicrohttpd-dev libjansson-dev
-    libxxhash-dev uthash-dev libsystemd-dev)
+    libxxhash-dev libc-ares-dev uthash-dev libsystemd-dev)
 packages_demo=(redis-server redis-tools curl)
 packages_test=(check redis-server redis-sentinel redis-tools nutcracker
     haproxy python3 python3-pytest python3-pytest-xdist python3-redis

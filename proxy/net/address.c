@@ -35,19 +35,35 @@ address_resolve(struct address *address, const char *host, uint16_t port,
 bool
 address_from_literal(struct address *address, const char *host, uint16_t port)
 {
-    memset(address, 0, sizeof(*address));
-    if (inet_pton(AF_INET, host, &address->sa.v4.sin_addr) == 1) {
-        address->sa.v4.sin_family = AF_INET;
-        address->sa.v4.sin_port = htons(port);
-        address->len = sizeof(address->sa.v4);
-    } else if (inet_pton(AF_INET6, host, &address->sa.v6.sin6_addr) == 1) {
-        address->sa.v6.sin6_family = AF_INET6;
-        address->sa.v6.sin6_port = htons(port);
-        address->len = sizeof(address->sa.v6);
-    } else {
+    struct addrinfo hints = {
+        .ai_socktype = SOCK_STREAM,
+        .ai_flags = AI_NUMERICHOST,
+    };
+    struct addrinfo *found;
+
+    if (getaddrinfo(host, NULL, &hints, &found) != 0)
         return false;
-    }
+    memset(address, 0, sizeof(*address));
+    memcpy(&address->sa, found->ai_addr, found->ai_addrlen);
+    address->len = found->ai_addrlen;
+    freeaddrinfo(found);
+    address_set_port(address, port);
     return true;
+}
+
+bool
+address_equal(const struct address *a, const struct address *b)
+{
+    return a->len == b->len && memcmp(&a->sa, &b->sa, a->len) == 0;
+}
+
+void
+address_set_port(struct address *address, uint16_t port)
+{
+    if (address->sa.any.sa_family == AF_INET6)
+        address->sa.v6.sin6_port = htons(port);
+    else
+        address->sa.v4.sin_port = htons(port);
 }
 
 int
@@ -64,6 +80,18 @@ address_unix(struct address *address, const char *path, struct error *error)
     return 0;
 }
 
+static void
+format_inet(char text[ADDRESS_TEXT_MAX], const char *host, uint16_t port)
+{
+    bool is_v6 = strchr(host, ':') != NULL;
+
+    if (port == 0)
+        snprintf(text, ADDRESS_TEXT_MAX, "%s", host);
+    else
+        snprintf(text, ADDRESS_TEXT_MAX, is_v6 ? "[%s]:%u" : "%s:%u", host,
+                 port);
+}
+
 const char *
 address_format(const struct address *address, char text[ADDRESS_TEXT_MAX])
 {
@@ -72,13 +100,11 @@ address_format(const struct address *address, char text[ADDRESS_TEXT_MAX])
     switch (address->sa.any.sa_family) {
     case AF_INET:
         inet_ntop(AF_INET, &address->sa.v4.sin_addr, host, sizeof(host));
-        snprintf(text, ADDRESS_TEXT_MAX, "%s:%u", host,
-                 ntohs(address->sa.v4.sin_port));
+        format_inet(text, host, ntohs(address->sa.v4.sin_port));
         break;
     case AF_INET6:
         inet_ntop(AF_INET6, &address->sa.v6.sin6_addr, host, sizeof(host));
-        snprintf(text, ADDRESS_TEXT_MAX, "[%s]:%u", host,
-                 ntohs(address->sa.v6.sin6_port));
+        format_inet(text, host, ntohs(address->sa.v6.sin6_port));
         break;
     case AF_UNIX:
         snprintf(text, ADDRESS_TEXT_MAX, "%s",

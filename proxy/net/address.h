@@ -33,14 +33,21 @@ struct address {
 int address_resolve(struct address *address, const char *host, uint16_t port,
                     bool passive, struct error *error) MUST_CHECK;
 
-/* From an IPv4 or IPv6 literal.  False: it is a name. */
+/* From an IPv4 or IPv6 literal, as the system reads them.  False: it is a
+ * name.  Never blocks. */
 bool address_from_literal(struct address *address, const char *host,
                           uint16_t port) MUST_CHECK;
+
+bool address_equal(const struct address *a,
+                   const struct address *b) MUST_CHECK;
+/* Of an IPv4 or IPv6 address. */
+void address_set_port(struct address *address, uint16_t port);
 
 int address_unix(struct address *address, const char *path,
                  struct error *error) MUST_CHECK;
 
-/* "127.0.0.1:6379", "[::1]:6379" or "/path"; returns text. */
+/* "127.0.0.1:6379", "[::1]:6379" or "/path", or without a port "127.0.0.1" and
+ * "::1"; returns text. */
 const char *address_format(const struct address *address,
                            char text[ADDRESS_TEXT_MAX]);
 

@@ -275,7 +275,8 @@ on_fd(struct ev_loop *ev, ev_io *watcher, int revents)
     struct fd_watch *watch = watcher->data;
 
     (void)ev;
-    (void)revents;
+    watch->can_read = (revents & EV_READ) != 0;
+    watch->can_write = (revents & EV_WRITE) != 0;
     watch->fn(watch, watch->arg);
 }
 
@@ -289,6 +290,15 @@ fd_watch_start(struct fd_watch *watch, struct loop *loop, int fd, fd_fn fn,
     watch->fn = fn;
     watch->arg = arg;
     ev_io_start(loop->ev, &watch->ev);
+}
+
+void
+fd_watch_await(struct fd_watch *watch, bool reading, bool writing)
+{
+    ev_io_stop(watch->loop->ev, &watch->ev);
+    ev_io_set(&watch->ev, watch->ev.fd,
+              (reading ? EV_READ : 0) | (writing ? EV_WRITE : 0));
+    ev_io_start(watch->loop->ev, &watch->ev);
 }
 
 void

@@ -102,11 +102,15 @@ struct fd_watch {
     struct loop *loop;
     fd_fn fn;
     void *arg;
+    bool can_read; /* while fn is called: what it is called for */
+    bool can_write;
 };
 
 /* Call fn whenever fd is readable, until stopped. */
 void fd_watch_start(struct fd_watch *watch, struct loop *loop, int fd,
                     fd_fn fn, void *arg);
+/* The same for either, or both; may be changed without stopping it. */
+void fd_watch_await(struct fd_watch *watch, bool reading, bool writing);
 void fd_watch_stop(struct fd_watch *watch);
 
 /* --- the end of a turn --------------------------------------------------- */
