@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "config/address.h"
+#include "config/resolver.h"
 #include "config/section.h"
 
 #define WORKERS_MAX 64
@@ -124,4 +125,5 @@ process_settings_fini(struct settings *settings)
     SECTION_FREE_##TYPE(settings, key)
 #include "config/settings.def"
     address_text_fini(&settings->stats);
+    mem_free(settings->resolver);
 }

@@ -91,6 +91,7 @@ struct settings {
     bool has_stats;                 /* stats: off makes it false */
     struct address_text stats;
     enum log_level log_level;
+    char *resolver;                 /* "127.0.0.1:53,[::1]:53"; NULL: the system's */
     struct pool_settings *pools;    /* in the order written */
     size_t pool_count;
 #define PROCESS(key, TYPE, def, min, max, help) SETTINGS_##TYPE(key)

@@ -28,6 +28,14 @@ static const struct refusal refusals[] = {
     {HEAD SERVERS "pointsman: {stats: nowhere}\n",
      "t.yml:5:20: error: pointsman.stats: found \"nowhere\", allowed "
      "host:port, [v6]:port or off\n"},
+    {HEAD SERVERS "pointsman: {resolver: a.example:53}\n",
+     "t.yml:5:23: error: pointsman.resolver: found \"a.example:53\", allowed "
+     "the address and port of a name server, such as 127.0.0.1:53, or a list "
+     "of up to 8 of them\n"},
+    {HEAD SERVERS "pointsman: {resolver: 127.0.0.1}\n",
+     "t.yml:5:23: error: pointsman.resolver: found \"127.0.0.1\", allowed "
+     "the address and port of a name server, such as 127.0.0.1:53, or a list "
+     "of up to 8 of them\n"},
     {HEAD SERVERS "pointsman: {log_level: loud}\n",
      "t.yml:5:24: error: pointsman.log_level: found \"loud\", allowed error, "
      "warn, info or debug\n"},

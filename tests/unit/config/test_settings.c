@@ -217,6 +217,22 @@ START_TEST(process_words_are_read)
 }
 END_TEST
 
+START_TEST(name_servers_are_one_or_several)
+{
+    struct config_case c;
+
+    case_pool(&c, PROCESS_HEAD "  workers: 1\n");
+    ck_assert_ptr_null(c.settings->resolver);
+    case_fini(&c);
+    case_pool(&c, PROCESS_HEAD "  resolver: 127.0.0.1:5353\n");
+    ck_assert_str_eq(c.settings->resolver, "127.0.0.1:5353");
+    case_fini(&c);
+    case_pool(&c, PROCESS_HEAD "  resolver: ['10.0.0.2:53', '[::1]:54']\n");
+    ck_assert_str_eq(c.settings->resolver, "10.0.0.2:53,[::1]:54");
+    case_fini(&c);
+}
+END_TEST
+
 START_TEST(pool_words_are_read)
 {
     struct config_case c;
@@ -310,6 +326,7 @@ main(void)
                         ARRAY_LEN(process_rows));
     tcase_add_test(tcase, what_is_left_out_has_its_default);
     tcase_add_test(tcase, process_words_are_read);
+    tcase_add_test(tcase, name_servers_are_one_or_several);
     tcase_add_test(tcase, pool_words_are_read);
     tcase_add_test(tcase, timeout_sets_both_deadlines_that_are_not_given);
     tcase_add_test(tcase, timeout_without_end_leaves_the_defaults);
