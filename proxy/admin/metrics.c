@@ -8,6 +8,7 @@
 
 #include "admin/cluster_metrics.h"
 #include "admin/exposition.h"
+#include "admin/name_metrics.h"
 #include "admin/process.h"
 #include "base/log.h"
 #include "base/version.h"
@@ -354,6 +355,7 @@ metrics_render(const struct admin_source *source, const struct port_stats *port,
     render_pools(&m);
     render_servers(&m);
     cluster_metrics_render(source, &m.x);
+    name_metrics_render(source, &m.x);
     render_port(&m, port);
     exposition_end(&m.x);
 }

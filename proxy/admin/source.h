@@ -18,6 +18,7 @@
 #include "admin/control_stats.h"
 #include "admin/worker_stats.h"
 #include "discovery/cluster_stats.h"
+#include "discovery/names.h"
 #include "session/edition.h"
 
 /* Of the map of a cluster. */
@@ -44,7 +45,10 @@ struct admin_source {
     const char *(*pool_address)(void *arg, size_t pool);
     /* False: the servers of this pool are listed. */
     bool (*pool_cluster)(void *arg, size_t pool, struct cluster_facts *facts);
-    void *arg; /* of the four functions */
+    const struct name_stats *name_stats;
+    /* Of all names of servers, by number; false: there are no more. */
+    bool (*name_facts)(void *arg, size_t number, struct name_facts *facts);
+    void *arg; /* of these functions */
 };
 
 /* The process starts now. */

@@ -259,6 +259,35 @@ on_live(void *arg, size_t number, const bool *live)
                   settings->pools[number].name, error.text);
 }
 
+/* --- names ---------------------------------------------------------------------------- */
+
+static void
+on_names(void *arg)
+{
+    control_publish_addresses(arg);
+}
+
+static void
+on_failure(void *arg, const char *host)
+{
+    const struct control *control = arg;
+
+    names_hint(control->names, host);
+}
+
+static int
+start_names(struct control *control, const struct settings *settings,
+            struct error *error)
+{
+    struct resolver *resolver =
+        names_make_resolver(control->loop, settings, error);
+
+    if (resolver == NULL)
+        return -1;
+    names_configure(control->names, resolver, settings);
+    return 0;
+}
+
 /* --- messages -------------------------------------------------------------------- */
 
 static void
@@ -339,6 +368,14 @@ pool_cluster(void *arg, size_t pool, struct cluster_facts *facts)
     return true;
 }
 
+static bool
+name_facts(void *arg, size_t number, struct name_facts *facts)
+{
+    const struct control *control = arg;
+
+    return names_facts(control->names, number, facts);
+}
+
 static void
 fill_source(struct control *control)
 {
@@ -354,6 +391,7 @@ fill_source(struct control *control)
     source->pool_is_ready = pool_is_ready;
     source->pool_address = pool_address;
     source->pool_cluster = pool_cluster;
+    source->name_facts = name_facts;
     source->arg = control;
     admin_source_stamp(source);
 }
@@ -417,11 +455,15 @@ control_new(const char *path, struct snapshot *snapshot, struct error *error)
     control->prober = prober_new(control->loop, control->workers, workers,
                                  control->source.editions);
     prober_on_live(control->prober, on_live, control);
+    prober_on_failure(control->prober, on_failure, control);
+    control->names = names_new(control->loop, on_names, control);
+    control->source.name_stats = names_stats(control->names);
     control->door =
         door_new(control->loop, control->ledger, control->workers, workers,
                  &control->source.control_stats.accept_rests,
                  &control->memory.budget);
-    if (door_prepare(control->door, snapshot->settings, error) == 0) {
+    if (start_names(control, snapshot->settings, error) == 0 &&
+        door_prepare(control->door, snapshot->settings, error) == 0) {
         control_publish(control, snapshot_ref(snapshot));
         clusters_take(control);
         if (open_stats(control, error) == 0)
@@ -490,6 +532,7 @@ control_free(struct control **controlp)
         gather_end(control, gather);
     timer_stop(&control->shutdown);
     clusters_free(control);
+    names_free(&control->names);
     timer_stop(&control->tick);
     memory_watch_stop(&control->memory);
     for (unsigned i = 0; i < control->worker_count; i++)

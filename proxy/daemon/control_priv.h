@@ -19,6 +19,7 @@
 #include "daemon/memory_watch.h"
 #include "daemon/prober.h"
 #include "daemon/worker.h"
+#include "discovery/names.h"
 
 enum control_state {
     CONTROL_RUNNING,  /* accepting and serving */
@@ -39,6 +40,7 @@ struct control {
     struct door *door;
     struct prober *prober;
     struct watched_cluster_list clusters;
+    struct names *names;
     struct admin_source source;
     struct admin *admin;
     struct gather_list gathers;
@@ -60,6 +62,9 @@ void control_publish(struct control *control, struct snapshot *snapshot);
  * they do after a reload; a reload makes all shards live again. */
 int control_publish_live(struct control *control, size_t number,
                          const bool *live, struct error *error) MUST_CHECK;
+
+/* Names lead elsewhere: publish the same with other addresses. */
+void control_publish_addresses(struct control *control);
 
 /* A worker has nothing left that this epoch lacks. */
 void control_take_let_go(struct control *control, unsigned worker,

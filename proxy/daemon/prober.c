@@ -70,8 +70,9 @@ forget(struct watched_pool *pool)
     mem_free(pool->watches);
 }
 
-/* Only a change of settings or of the roster gives servers other numbers, or
- * makes another one of one; which of them are live is nothing to us. */
+/* Only a change of settings, of the roster or of addresses is something to us;
+ * which servers are live is not.  What is told of servers by their number is
+ * believed from then on: they have other numbers, or are elsewhere. */
 static void
 watched_pool_take(struct prober *prober, struct watched_pool *pool,
                   struct snapshot *snapshot, size_t number)
@@ -81,10 +82,10 @@ watched_pool_take(struct prober *prober, struct watched_pool *pool,
 
     pool->number = number;
     if (pool->pool != NULL && pool->pool->current->settings == map->settings &&
-        pool->pool->current->roster == map->roster)
+        pool_map_has_addresses_of(map, pool->pool->current->map))
         return;
     pool->numbered_at = snapshot->epoch;
-    pool->is_all_live = true;
+    pool->is_all_live = map->live == NULL;
     struct watch **watches = take_watches(prober, pool, snapshot, count);
     make_generation(prober, pool, snapshot, watches, count);
     pool_sweep(pool->pool);
@@ -233,6 +234,13 @@ prober_on_live(struct prober *prober, prober_live_fn fn, void *arg)
 {
     prober->on_live = fn;
     prober->on_live_arg = arg;
+}
+
+void
+prober_on_failure(struct prober *prober, prober_failure_fn fn, void *arg)
+{
+    prober->on_failure = fn;
+    prober->on_failure_arg = arg;
 }
 
 void

@@ -11,7 +11,8 @@
  * all hold the same.
  *
  * A server keeps its health from one snapshot to the next as long as its pool,
- * its name and its address stay.  Owner and thread: control.
+ * its name and its address, as it is written, stay; when that leads elsewhere, one
+ * that was down is half open, and probed at once.  Owner and thread: control.
  */
 #ifndef DAEMON_PROBER_H
 #define DAEMON_PROBER_H
@@ -21,6 +22,9 @@
 
 /* Other servers of the pool with this number are live: one word each. */
 typedef void (*prober_live_fn)(void *arg, size_t number, const bool *live);
+
+/* A connection to a server with this host has failed; not of a UNIX socket. */
+typedef void (*prober_failure_fn)(void *arg, const char *host);
 
 struct edition;
 struct loop;
@@ -34,6 +38,7 @@ struct prober *prober_new(struct loop *loop, struct worker **workers,
                           unsigned worker_count, struct edition **editions);
 void prober_free(struct prober **proberp);
 void prober_on_live(struct prober *prober, prober_live_fn fn, void *arg);
+void prober_on_failure(struct prober *prober, prober_failure_fn fn, void *arg);
 
 /* Take out of the distribution whoever is to be, and back (eject.c): when the
  * health of one has changed, and after a reload, which makes all of them live. */

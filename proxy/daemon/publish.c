@@ -1,6 +1,7 @@
 /*
  * daemon/publish.c - from control's snapshot to everybody's.
  */
+#include "base/log.h"
 #include "daemon/control_priv.h"
 
 static void
@@ -42,6 +43,7 @@ control_publish(struct control *control, struct snapshot *snapshot)
 {
     struct snapshot *before = control->snapshot;
 
+    names_take(control->names, snapshot);
     ledger_enter(control->ledger, snapshot);
     control->snapshot = snapshot;
     control->source.snapshot = snapshot;
@@ -72,6 +74,24 @@ control_publish_live(struct control *control, size_t number, const bool *live,
     }
     control_publish(control, snapshot);
     return 0;
+}
+
+void
+control_publish_addresses(struct control *control)
+{
+    struct snapshot *snapshot;
+    struct error error;
+
+    if (control->state != CONTROL_RUNNING)
+        return; /* the doors are closed, and stay so */
+    snapshot = snapshot_copy(control->snapshot);
+    if (door_prepare(control->door, snapshot->settings, &error) == 0) {
+        control_publish(control, snapshot);
+        return;
+    }
+    log_error("addresses of names are not taken up", "error=\"%s\"",
+              error.text);
+    snapshot_unref(&snapshot);
 }
 
 void

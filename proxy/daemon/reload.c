@@ -1,9 +1,9 @@
 /*
  * daemon/reload.c - the file has changed: all of it, or nothing.
  *
- *   load, check -> resolve -> open what is new -> publish -> close what is gone
- *        |            |             |
- *        +------------+-------------+--> refused: nothing has changed
+ *   load, check -> open what is new -> publish -> close what is gone
+ *        |                |
+ *        +----------------+--> refused: nothing has changed
  */
 #include <string.h>
 
@@ -131,6 +131,21 @@ replace_admin(struct control *control, struct admin *admin)
         log_info("stats listening", "addr=%s", admin_address(admin));
 }
 
+/* Takes the resolver over. */
+static void
+go_on_by(struct control *control, struct snapshot *snapshot,
+         struct resolver *resolver)
+{
+    const struct settings *settings = snapshot->settings;
+
+    log_set_level(settings->log_level);
+    log_limit_set(settings->log_repeats);
+    names_configure(control->names, resolver, settings);
+    clusters_keep_maps(control, snapshot);
+    control_publish(control, snapshot);
+    clusters_take(control);
+}
+
 static int
 try_reload(struct control *control, struct error *error)
 {
@@ -141,15 +156,15 @@ try_reload(struct control *control, struct error *error)
     struct snapshot *snapshot = load_snapshot(control, error);
     if (snapshot == NULL)
         return -1;
-    if (open_all(control, snapshot->settings, &admin, error) < 0) {
+    struct resolver *resolver =
+        names_make_resolver(control->loop, snapshot->settings, error);
+    if (resolver == NULL ||
+        open_all(control, snapshot->settings, &admin, error) < 0) {
+        resolver_free(&resolver);
         snapshot_unref(&snapshot);
         return -1;
     }
-    log_set_level(snapshot->settings->log_level);
-    log_limit_set(snapshot->settings->log_repeats);
-    clusters_keep_maps(control, snapshot);
-    control_publish(control, snapshot);
-    clusters_take(control);
+    go_on_by(control, snapshot, resolver);
     replace_admin(control, admin);
     return 0;
 }

@@ -14,6 +14,7 @@
 #define US_PER_MS 1000
 #define RETRY_MS 100 /* a worker's mailbox was full, or we had no socket */
 #define LATE_MS 100  /* of a timer, on a busy machine */
+#define LIST_TEXT_MAX 512
 
 static struct server_stats *
 watch_block(const struct watch *watch, unsigned worker)
@@ -76,23 +77,22 @@ watch_count(const struct watch *watch)
 
 static void
 watch_log(const struct watch *watch, enum health_state before,
-          uint64_t lasted_us)
+          uint64_t lasted_us, const char *better)
 {
     const struct server *server = watch->server;
     enum health_state state = watch->health.state;
     bool is_worse = state == HEALTH_SUSPECT || state == HEALTH_DOWN;
-    char addr[ADDRESS_TEXT_MAX];
+    char addr[LIST_TEXT_MAX];
 
     log_at(state == HEALTH_DOWN ? LOG_LEVEL_WARN : LOG_LEVEL_INFO,
            "health of server changed",
            "pool=%s server=%s addr=%s from=\"%s\" to=\"%s\" "
            "after_ms=%llu reason=\"%s\"",
            server->settings->name, server->name,
-           address_format(server->address, addr), health_state_name(before),
-           health_state_name(state),
+           address_list_format(server->addresses, addr, sizeof(addr)),
+           health_state_name(before), health_state_name(state),
            (unsigned long long)lasted_us / US_PER_MS,
-           is_worse ? incident_text(watch->health.reason)
-                    : "it has answered");
+           is_worse ? incident_text(watch->health.reason) : better);
 }
 
 /* Those who only suspect serve as before. */
@@ -112,7 +112,7 @@ watch_note_state(struct watch *watch, const struct health *before)
         return;
     watch_count(watch);
     watch_log(watch, before->state,
-              watch->health.changed_us - before->changed_us);
+              watch->health.changed_us - before->changed_us, "it has answered");
     if (is_news(before->state, state))
         watch_publish(watch);
     if (pool_ejects(watch->server->settings))
@@ -188,9 +188,24 @@ watch_look_at_answers(struct watch *watch)
 
 /* --- probes ----------------------------------------------------------------------- */
 
+/* It may be elsewhere by now. */
+static void
+watch_tell_failure(const struct watch *watch, enum incident what)
+{
+    const struct prober *prober = watch->prober;
+
+    if (what != INCIDENT_REFUSAL && what != INCIDENT_NOT_READY &&
+        what != INCIDENT_EXPIRED && prober->on_failure != NULL &&
+        watch->server->at->host != NULL)
+        prober->on_failure(prober->on_failure_arg, watch->server->at->host);
+}
+
 void
 watch_on_incident(struct watch *watch, enum incident what)
 {
+    watch_tell_failure(watch, what);
+    if (what == INCIDENT_ADDRESS)
+        return;
     watch_look_at_answers(watch);
 
     struct health before = watch->health;
@@ -270,6 +285,10 @@ watch_probe(struct watch *watch)
     struct server *server = watch->server;
     struct lane_key key = {.db = 0, .resp = 2};
 
+    if (server_has_no_address(server)) {
+        watch_on_incident(watch, INCIDENT_NO_ADDRESS);
+        return;
+    }
     cell_inc(&watch_stats(watch)->probes);
     server->retry_at_us = 0; /* our pauses, not the server's */
     if (!server_submit(server, key, 0, &watch->call)) {
@@ -344,6 +363,36 @@ set_limits(struct watch *watch, const struct pool_settings *settings)
     };
 }
 
+/* What was found out is of another address.  The edition that is about to be told
+ * has the verdict. */
+static void
+watch_on_move(struct watch *watch)
+{
+    struct health before = watch->health;
+
+    if (watch->server->addresses->count > 0 &&
+        health_on_move(&watch->health, watch_now_us(watch)))
+        watch_log(watch, before.state,
+                  watch->health.changed_us - before.changed_us,
+                  "its name leads elsewhere now");
+    if (watch->call.state == CALL_IDLE)
+        watch_start_timer(watch, 0);
+}
+
+static void
+watch_follow_addresses(struct watch *watch)
+{
+    struct address_list *before = watch->addresses;
+    struct address_list *now = watch->server->addresses;
+
+    if (before == now)
+        return;
+    watch->addresses = address_list_ref(now);
+    if (before != NULL && !address_list_is_alike(before, now))
+        watch_on_move(watch);
+    address_list_unref(&before);
+}
+
 void
 watch_place(struct watch *watch, uint32_t shard)
 {
@@ -353,6 +402,7 @@ watch_place(struct watch *watch, uint32_t shard)
     watch->shard = shard;
     watch->server = generation_server(watch->pool->pool->current, shard);
     set_limits(watch, watch->server->settings);
+    watch_follow_addresses(watch);
     cell_set(&watch_stats(watch)->up, watch->health.state != HEALTH_DOWN);
     cell_set(&watch_stats(watch)->live, !watch->is_ejected);
     if (is_new)
@@ -374,5 +424,6 @@ watch_free(struct watch **watchp)
     ASSERT(watch->call.state == CALL_IDLE);
     timer_stop(&watch->timer);
     chunk_unref(&watch->call.body.chunk);
+    address_list_unref(&watch->addresses);
     mem_free(watch);
 }

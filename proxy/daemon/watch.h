@@ -15,6 +15,7 @@ struct watch {
     struct watched_pool *pool;
     struct server *server; /* control's own, which has the probing lane */
     uint32_t shard;
+    struct address_list *addresses; /* a ref; of which the health is */
     struct health health;
     struct call call;
     struct timer timer;        /* the next probe, or the end of this one's time */
@@ -39,6 +40,8 @@ struct watched_pool {
 struct prober {
     prober_live_fn on_live;
     void *on_live_arg;
+    prober_failure_fn on_failure;
+    void *on_failure_arg;
     struct timer review; /* health has changed: who is live? */
     struct loop *loop;
     struct worker **workers; /* borrowed */

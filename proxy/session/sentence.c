@@ -9,7 +9,7 @@
 #include "command/outcome.h"
 #include "session/request.h"
 
-#define TEXT_MAX 256
+#define TEXT_MAX 1536 /* names may be long */
 
 static const char *
 shard_name(const struct request *request, uint32_t shard)
@@ -37,10 +37,19 @@ sentence(const struct request *request, const char *fmt, ...)
 struct view
 request_text_unreachable(const struct request *request, uint32_t shard)
 {
+    const struct server *server =
+        generation_server(request->generation, shard);
+
+    if (server_has_no_address(server))
+        return sentence(request,
+                        "CLUSTERDOWN proxy: no reachable primary for shard "
+                        "%s, as the name %s does not resolve, command was not "
+                        "executed",
+                        server->name, server->at->host);
     return sentence(request,
                     "CLUSTERDOWN proxy: no reachable primary for shard %s, "
                     "command was not executed",
-                    shard_name(request, shard));
+                    server->name);
 }
 
 struct view

@@ -55,6 +55,7 @@ generation_new(struct pool *pool, struct snapshot *snapshot, size_t number,
 
     generation->pool = pool;
     generation->snapshot = snapshot_ref(snapshot);
+    generation->map = map;
     generation->settings = map->settings;
     generation->route = map->route;
     generation->roster = map->roster;
@@ -71,6 +72,27 @@ generation_new(struct pool *pool, struct snapshot *snapshot, size_t number,
     unclaim_all(pool);
     TAILQ_INSERT_TAIL(&pool->generations, generation, link);
     return generation;
+}
+
+bool
+generation_try_move(struct generation *generation, struct snapshot *snapshot,
+                    size_t number, struct server_stats *const *stats)
+{
+    struct snapshot *before = generation->snapshot;
+
+    for (uint32_t i = 0; i < generation->server_count; i++) {
+        struct server_place place = {snapshot, number, i, stats[i]};
+        if (!server_is_same(generation->servers[i], &place))
+            return false;
+    }
+    for (uint32_t i = 0; i < generation->server_count; i++) {
+        struct server_place place = {snapshot, number, i, stats[i]};
+        server_set_place(generation->servers[i], &place);
+    }
+    generation->snapshot = snapshot_ref(snapshot);
+    generation->map = &snapshot->pools[number];
+    snapshot_unref(&before);
+    return true;
 }
 
 void

@@ -4,8 +4,8 @@
  *   pool.current --> generation 3 --> servers a, b, d
  *   a session -----> generation 2 --> servers a, b, c
  *
- * A change of settings, of servers or of their being live makes a new
- * generation.  A session routes by one of them and takes up the next with
+ * A change of settings, of servers, of where they are or of their being live
+ * makes a new generation.  A session routes by one of them and takes up the next with
  * nothing in flight; a request keeps the one that it was routed by.  Servers
  * that stay the same belong to several.
  *
@@ -28,6 +28,7 @@ struct generation {
     TAILQ_ENTRY(generation) link; /* of the pool's */
     struct pool *pool;
     struct snapshot *snapshot;
+    const struct pool_map *map; /* of the snapshot; it has the next three */
     const struct pool_settings *settings;
     const struct route *route;
     const struct roster *roster;
@@ -47,6 +48,13 @@ TAILQ_HEAD(generation_list, generation);
 struct generation *generation_new(struct pool *pool, struct snapshot *snapshot,
                                   size_t number,
                                   struct server_stats *const *stats);
+
+/* Go on by another snapshot, which differs for this pool in addresses at most.
+ * False: a server has to be another one, as connections of it are where its name
+ * leads no longer. */
+bool generation_try_move(struct generation *generation,
+                         struct snapshot *snapshot, size_t number,
+                         struct server_stats *const *stats) MUST_CHECK;
 
 /* A request was routed by it. */
 static inline struct generation *

@@ -11,7 +11,7 @@ health_set_state(struct health *health, enum health_state state,
 {
     if (health->state == state)
         return false;
-    /* Down is left by a probe only, and only so the half-open state begins. */
+    /* Down is left by a probe, or a move, and only so the half-open state begins. */
     ASSERT(health->state != HEALTH_DOWN || state == HEALTH_HALF_OPEN);
     ASSERT(state != HEALTH_HALF_OPEN || health->state == HEALTH_DOWN);
     health->state = state;
@@ -38,7 +38,8 @@ is_proof(enum incident what)
 static bool
 is_of_probe(enum incident what)
 {
-    return what == INCIDENT_PROBE || what == INCIDENT_NOT_READY;
+    return what == INCIDENT_PROBE || what == INCIDENT_NOT_READY ||
+        what == INCIDENT_NO_ADDRESS;
 }
 
 static void
@@ -94,6 +95,16 @@ health_on_probe_answer(struct health *health, uint64_t now_us)
                             health->state == HEALTH_DOWN ? HEALTH_HALF_OPEN
                                                          : HEALTH_UP,
                             now_us);
+}
+
+bool
+health_on_move(struct health *health, uint64_t now_us)
+{
+    health->failures = 0;
+    health->refusals = 0;
+    health->probe_failures = 0;
+    return health->state == HEALTH_DOWN &&
+        health_set_state(health, HEALTH_HALF_OPEN, now_us);
 }
 
 bool
@@ -180,6 +191,10 @@ incident_text(enum incident what)
         return "a probe failed";
     case INCIDENT_NOT_READY:
         return "it is not ready yet";
+    case INCIDENT_NO_ADDRESS:
+        return "its name does not resolve";
+    case INCIDENT_ADDRESS:
+        return "one of its addresses cannot be connected to";
     case INCIDENT_COUNT:
         break;
     }

@@ -4,7 +4,7 @@
  *            incident               enough in a row
  *      UP <-----------> SUSPECT ------------------> DOWN <-----+
  *       ^    answer                                  |         |
- *       |                             probe answered |         | incident
+ *       |                  probe answered, or moved  |         | incident
  *       +----------------- HALF_OPEN <---------------+         |
  *              answer          +-------------------------------+
  *
@@ -42,6 +42,9 @@ enum incident {
     INCIDENT_CONNECT,   /* a connection was refused, or its handshake */
     INCIDENT_PROBE,     /* a probe was not answered, or not sensibly */
     INCIDENT_NOT_READY, /* a probe was answered LOADING or MASTERDOWN */
+    INCIDENT_NO_ADDRESS, /* its name does not resolve */
+    INCIDENT_ADDRESS,   /* one of its addresses is no good, others are tried:
+                           says something of the name, not of the server */
     INCIDENT_COUNT
 };
 
@@ -78,6 +81,8 @@ bool health_on_incident(struct health *health, enum incident what,
 /* Requests have been answered. */
 bool health_on_answer(struct health *health, uint64_t now_us);
 bool health_on_probe_answer(struct health *health, uint64_t now_us);
+/* It is somewhere else now, of which nothing is known. */
+bool health_on_move(struct health *health, uint64_t now_us);
 
 /* How long to wait for the next probe, before any jitter.  False: for ever. */
 bool health_probe_pause(const struct health *health,

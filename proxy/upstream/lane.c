@@ -3,7 +3,6 @@
  */
 #include "upstream/lane.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/doing.h"
@@ -93,7 +92,7 @@ lane_log_end(const struct lane *lane, enum close_reason why)
                 "pool=%s server=%s addr=%s reason=%s detail=\"%s\" "
                 "unanswered=%u",
                 server->settings->name, server->name,
-                address_format(server->address, addr), close_reason_name(why),
+                address_format(&lane->address, addr), close_reason_name(why),
                 lane->detail != NULL ? lane->detail : "", lane->sent_count);
 }
 
@@ -111,6 +110,7 @@ lane_close(struct lane **lanep, enum close_reason why)
     lane_set_state(lane, LANE_CLOSED);
     timer_stop(&lane->timer);
     stream_close(&lane->stream);
+    address_list_unref(&lane->trying);
     lane->upload = NULL;
     if (before != LANE_READY)
         cell_inc(&lane->server->stats->connect_failures);
@@ -140,6 +140,8 @@ lane_fail(struct lane *lane, enum close_reason why, const char *detail)
 {
     lane->detail = detail;
     lane_report_end(lane, why);
+    if (lane->state == LANE_HANDSHAKE)
+        server_note_address(lane->server, &lane->address, false);
     lane_close(&lane, why);
 }
 
@@ -444,7 +446,7 @@ on_connected(struct stream *stream)
     struct lane *lane = CONTAINER_OF(stream, struct lane, stream);
     struct buf words = {0};
 
-    lane_set_state(lane, LANE_HANDSHAKE);
+    lane_on_connected(lane);
     lane->handshake_left = (uint8_t)handshake_encode(
         lane->server->settings, lane->key, lane->must_ping, &words);
     if (lane->handshake_left > 0) {
@@ -484,13 +486,6 @@ on_sent(struct stream *stream, size_t bytes)
         lane_push_waiting(lane);
 }
 
-static bool
-is_own_fault(int err)
-{
-    return err == EADDRNOTAVAIL || err == EADDRINUSE || err == ENOBUFS ||
-        err == ENOMEM;
-}
-
 static void
 on_end(struct stream *stream, enum stream_end end)
 {
@@ -507,42 +502,22 @@ on_end(struct stream *stream, enum stream_end end)
         lane_fail(lane, CLOSE_SERVER_ERROR, strerror(stream->err));
         break;
     case STREAM_REFUSED:
-        cell_inc(&stats->server_err);
-        lane_fail(lane, is_own_fault(stream->err) ? CLOSE_NO_SOCKET
-                                                  : CLOSE_SERVER_CONNECT,
-                  strerror(stream->err));
+        lane_on_refused(lane);
         break;
     }
 }
 
-static const struct stream_ops lane_stream_ops = {
+const struct stream_ops lane_stream_ops = {
     .on_connected = on_connected,
     .on_input = on_input,
     .on_sent = on_sent,
     .on_end = on_end,
 };
 
-static void
-on_timeout(struct timer *timer, void *arg)
-{
-    (void)timer;
-    lane_on_timeout(arg);
-}
-
-static void
-on_no_descriptor(struct timer *timer, void *arg)
-{
-    struct lane *lane = arg;
-
-    (void)timer;
-    lane_fail(lane, CLOSE_NO_SOCKET, strerror(lane->stream.err));
-}
-
 struct lane *
 lane_new(struct server *owner, enum lane_kind kind, struct lane_key key)
 {
     struct lane *lane = MEM_NEW(struct lane);
-    struct pool *pool = owner->pool;
 
     lane->server = owner;
     lane->kind = kind;
@@ -553,15 +528,8 @@ lane_new(struct server *owner, enum lane_kind kind, struct lane_key key)
     TAILQ_INIT(&lane->waiting);
     TAILQ_INIT(&lane->sent);
     reply_scan_init(&lane->scan);
-    lane->used_us = loop_now_us(pool->loop);
+    lane->used_us = loop_now_us(owner->pool->loop);
     cell_inc(&owner->stats->connects);
-    if (stream_connect(&lane->stream, pool->loop, owner->address,
-                       &owner->options, &lane_stream_ops) < 0) {
-        timer_init(&lane->timer, pool->loop, on_no_descriptor, lane);
-        timer_start(&lane->timer, 0);
-    } else {
-        timer_init(&lane->timer, pool->loop, on_timeout, lane);
-        lane_start_timer(lane, owner->settings->connect_timeout_ms);
-    }
+    lane_connect(lane);
     return lane;
 }

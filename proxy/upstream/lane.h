@@ -18,6 +18,9 @@
  *
  *   CONNECTING -> HANDSHAKE -> READY -> CLOSED      (any state -> CLOSED)
  *
+ * While it is CONNECTING the addresses of the server are tried in turn, from the
+ * one that was good last time on, all of them within connect_timeout.
+ *
  * A lane on which a request has expired is suspect: new calls wait until bytes
  * come again.  When LANE_SILENCE_MS pass without any, it is closed, since an
  * answer is paired by its place and a lane without answers has no use.
@@ -27,6 +30,7 @@
 #ifndef UPSTREAM_LANE_H
 #define UPSTREAM_LANE_H
 
+#include "net/address_list.h"
 #include "net/loop.h"
 #include "net/stream.h"
 #include "resp/reply_scan.h"
@@ -86,6 +90,11 @@ struct lane {
     bool must_ping;          /* the last reply of the handshake is to PING */
     bool paused;
     const char *detail;      /* of its end, for the log; or NULL */
+    struct address address;  /* that it is or was last connected to */
+    struct address_list *trying; /* a ref, while it is CONNECTING */
+    uint32_t first;          /* of these, that was tried first ... */
+    uint32_t tried;          /* ... and how many were */
+    uint64_t connect_by_us;  /* when all of them must have been */
     struct lane_lease *lease; /* private: who has it, NULL while idle */
     uint64_t used_us;        /* when a call was last submitted */
     struct timer timer;      /* connect_timeout; LANE_SILENCE_MS if suspect */
@@ -111,6 +120,10 @@ void lane_feed(struct call *call, struct chunk *chunk, uint32_t off,
 void lane_feed_end(struct call *call);
 /* Should feeding wait for on_drain? */
 bool lane_is_full(const struct lane *lane);
+
+/* The addresses of its server are others now: if it is still being connected it
+ * goes on by these, and begins anew if the one that it tries has gone. */
+void lane_follow_addresses(struct lane *lane);
 
 /* Take back a call that has not been sent.  False: too late. */
 bool lane_withdraw(struct call *call) MUST_CHECK;

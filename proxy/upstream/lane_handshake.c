@@ -14,6 +14,7 @@ lane_become_ready(struct lane *lane)
     timer_stop(&lane->timer);
     lane_set_state(lane, LANE_READY);
     lane->was_ready = true;
+    server_note_address(lane->server, &lane->address, true);
     server_on_lane_ready(lane);
     lane_push_waiting(lane);
 }

@@ -78,5 +78,5 @@ lane_on_timeout(struct lane *lane)
     else if (lane->state == LANE_READY)
         lane_on_silence(lane);
     else
-        lane_fail(lane, CLOSE_SERVER_CONNECT_TIMEOUT, "");
+        lane_on_connect_timeout(lane);
 }

@@ -1,6 +1,6 @@
 /*
- * upstream/lane_priv.h - what lane.c, lane_handshake.c and lane_health.c
- * share.
+ * upstream/lane_priv.h - what lane.c, lane_connect.c, lane_handshake.c and
+ * lane_health.c share.
  */
 #ifndef UPSTREAM_LANE_PRIV_H
 #define UPSTREAM_LANE_PRIV_H
@@ -16,6 +16,18 @@ void lane_push_waiting(struct lane *lane);
 
 /* Any step but to CLOSED. */
 void lane_set_state(struct lane *lane, enum lane_state state);
+
+extern const struct stream_ops lane_stream_ops;
+
+/* --- lane_connect.c --------------------------------------------------------- */
+
+/* Begin with the addresses of the server. */
+void lane_connect(struct lane *lane);
+/* One of them has taken the connection. */
+void lane_on_connected(struct lane *lane);
+/* One has not, or not in time: the next is tried, or the lane fails. */
+void lane_on_refused(struct lane *lane);
+void lane_on_connect_timeout(struct lane *lane);
 
 /* --- lane_handshake.c ------------------------------------------------------- */
 

@@ -35,6 +35,33 @@ pool_preconnect(struct pool *pool)
     }
 }
 
+static const struct server *
+find_current_twin(const struct pool *pool, const struct server *server)
+{
+    for (uint32_t i = 0; i < pool->current->server_count; i++) {
+        const struct server *current = pool->current->servers[i];
+        if (current != server && server_is_twin(current, server))
+            return current;
+    }
+    return NULL;
+}
+
+/* Those of older generations that connect anew go to the new addresses. */
+static void
+pool_follow_addresses(struct pool *pool)
+{
+    struct server *server;
+
+    if (!pool_has_old_servers(pool))
+        return;
+    TAILQ_FOREACH(server, &pool->servers, link)
+    {
+        const struct server *twin = find_current_twin(pool, server);
+        if (server->users > 0 && twin != NULL)
+            server_set_addresses(server, twin->addresses);
+    }
+}
+
 static void
 pool_set_current(struct pool *pool, struct snapshot *snapshot, size_t number,
                  struct server_stats *const *stats)
@@ -49,6 +76,7 @@ pool_set_current(struct pool *pool, struct snapshot *snapshot, size_t number,
     if (before != NULL)
         overlay_take_map(&pool->overlay, before, pool->current->roster,
                          snapshot->pools[number].asked);
+    pool_follow_addresses(pool);
 }
 
 bool
@@ -56,12 +84,16 @@ pool_take(struct pool *pool, struct snapshot *snapshot, size_t number,
           struct server_stats *const *stats)
 {
     const struct pool_map *map = &snapshot->pools[number];
+    struct generation *current = pool->current;
+    bool may_stay = map->settings == current->settings &&
+        map->route == current->route && map->roster == current->roster;
 
-    if (map->settings == pool->current->settings &&
-        map->route == pool->current->route &&
-        map->roster == pool->current->roster)
+    if (may_stay && pool_map_has_addresses_of(map, current->map))
         return false;
-    pool_set_current(pool, snapshot, number, stats);
+    if (may_stay && generation_try_move(current, snapshot, number, stats))
+        pool_follow_addresses(pool);
+    else
+        pool_set_current(pool, snapshot, number, stats);
     return true;
 }
 

@@ -39,7 +39,8 @@ struct pool *pool_new(struct loop *loop, struct snapshot *snapshot,
 void pool_free(struct pool **poolp);
 
 /* Make a generation of the snapshot's pool `number` the current one.  False:
- * neither settings nor route nor roster have changed, so there is nothing to do. */
+ * neither settings nor route nor servers nor their addresses have changed, so
+ * there is nothing to do. */
 bool pool_take(struct pool *pool, struct snapshot *snapshot, size_t number,
                struct server_stats *const *stats);
 

@@ -51,6 +51,7 @@ server_unref(struct server *server)
         server->groups = group->next;
         mem_free(group);
     }
+    address_list_unref(&server->addresses);
     snapshot_unref(&server->snapshot);
     mem_free(server);
 }
@@ -78,7 +79,7 @@ key_equal(struct lane_key a, struct lane_key b)
 bool
 server_rests(const struct server *server)
 {
-    if (server->is_down)
+    if (server->is_down || server_has_no_address(server))
         return true;
     return server->failures > 0 &&
         loop_now_us(server->pool->loop) < server->retry_at_us;
@@ -150,7 +151,8 @@ server_make_lane(struct server *server, enum lane_kind kind,
         cell_inc(&server->stats->refused_fast);
         return NULL;
     }
-    if (!server_may_connect(server) || !server_has_room(server, kind))
+    if (server->addresses->count == 0 || !server_may_connect(server) ||
+        !server_has_room(server, kind))
         return NULL;
     server->next_connect_us =
         MAX(server->next_connect_us, loop_now_us(server->pool->loop)) +

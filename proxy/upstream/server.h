@@ -26,7 +26,7 @@
 #ifndef UPSTREAM_SERVER_H
 #define UPSTREAM_SERVER_H
 
-#include "net/address.h"
+#include "net/address_list.h"
 #include "upstream/health.h"
 #include "upstream/lane.h"
 #include "upstream/server_stats.h"
@@ -75,7 +75,9 @@ struct server {
     const struct pool_settings *settings; /* ... and what stands there */
     uint32_t shard;
     const char *name;
-    const struct address *address;
+    const struct address_text *at; /* as written */
+    struct address_list *addresses; /* a ref; where that leads */
+    uint32_t first_address; /* which new lanes try first */
     struct stream_options options;
     struct server_stats *stats;
     uint32_t refs;          /* generations that have it ... */
@@ -107,17 +109,30 @@ struct server *server_new(struct pool *pool);
 /* One generation less has it; freed with the last, without lanes by then. */
 void server_unref(struct server *server);
 
-/* Has it the name and the address of the place? */
+/* Has it the name and the address, as they are written, of the place? */
 bool server_is_at(const struct server *server,
                   const struct server_place *place) MUST_CHECK;
 /* Have they the same name and address, in different generations? */
 bool server_is_twin(const struct server *server,
                     const struct server *other) MUST_CHECK;
-/* Can its lanes stay: the same name and address, and connections are opened and
- * greeted in the same way? */
+/* Can its lanes stay: the same name and address, which leads where they are, and
+ * connections are opened and greeted in the same way? */
 bool server_is_same(const struct server *server,
                     const struct server_place *place) MUST_CHECK;
 void server_set_place(struct server *server, const struct server_place *place);
+
+/* Its address leads there from now on: new lanes go by it.  Those that wait
+ * since nobody knew are served, or told. */
+void server_set_addresses(struct server *server, struct address_list *list);
+/* Its name does not resolve, and has not before. */
+static inline bool
+server_has_no_address(const struct server *server)
+{
+    return server->addresses->count == 0 && !server->addresses->is_pending;
+}
+/* A lane has been connected to this address, or could not be. */
+void server_note_address(struct server *server, const struct address *address,
+                         bool is_good);
 
 /* Closes every lane, failing its calls. */
 void server_close(struct server *server, enum close_reason why);

@@ -27,26 +27,43 @@ is_greeted_alike(const struct pool_settings *a, const struct pool_settings *b)
 
 static bool
 is_called(const struct server *server, const char *name,
-          const struct address *address)
+          const struct address_text *at)
 {
     return text_equal(server->name, name) &&
-        server->address->len == address->len &&
-        memcmp(&server->address->sa, &address->sa, address->len) == 0;
+        text_equal(server->at->host, at->host) &&
+        text_equal(server->at->path, at->path) && server->at->port == at->port;
 }
 
 bool
 server_is_at(const struct server *server, const struct server_place *place)
 {
-    const struct pool_map *map = &place->snapshot->pools[place->pool];
+    const struct roster_entry *entry =
+        &place->snapshot->pools[place->pool].roster->entries[place->shard];
 
-    return is_called(server, map->roster->entries[place->shard].name,
-                     &map->addresses[place->shard]);
+    return is_called(server, entry->name, &entry->address);
 }
 
 bool
 server_is_twin(const struct server *server, const struct server *other)
 {
-    return is_called(server, other->name, other->address);
+    return is_called(server, other->name, other->at);
+}
+
+/* One that is still being connected goes elsewhere if need be. */
+static bool
+has_lanes_there(const struct server *server, const struct address_list *list)
+{
+    const struct lane *lane;
+
+    if (server->addresses == list)
+        return true;
+    TAILQ_FOREACH(lane, &server->lanes, link)
+    {
+        if (lane->state != LANE_CONNECTING &&
+            address_list_find(list, &lane->address) == list->count)
+            return false;
+    }
+    return true;
 }
 
 bool
@@ -57,8 +74,68 @@ server_is_same(const struct server *server, const struct server_place *place)
     /* One that nobody uses any more has closed its lanes for good. */
     return server->users > 0 && server->stats == place->stats &&
         server_is_at(server, place) &&
+        has_lanes_there(server, map->addresses[place->shard]) &&
         is_greeted_alike(server->settings, map->settings);
 }
+
+/* --- addresses -------------------------------------------------------------- */
+
+/* Whom it goes to now stays the first, if it is still there. */
+static uint32_t
+first_of(const struct server *server, const struct address_list *list)
+{
+    const struct address_list *before = server->addresses;
+
+    if (before == NULL || before->count == 0)
+        return 0;
+    uint32_t i =
+        address_list_find(list, &before->items[server->first_address]);
+    return i < list->count ? i : 0;
+}
+
+/* Whatever was thought of the server was of other addresses. */
+static void
+go_elsewhere(struct server *server)
+{
+    struct lane *lane;
+
+    server->failures = 0;
+    server->is_silent = false;
+    TAILQ_FOREACH(lane, &server->lanes, link)
+    {
+        lane_follow_addresses(lane);
+    }
+    /* Whoever is told now may do anything, so not from in here. */
+    if (!TAILQ_EMPTY(&server->parked) || !TAILQ_EMPTY(&server->waiters))
+        timer_start(&server->connect_timer, 0);
+}
+
+void
+server_set_addresses(struct server *server, struct address_list *list)
+{
+    struct address_list *before = server->addresses;
+
+    if (before == list)
+        return;
+    server->first_address = first_of(server, list);
+    server->addresses = address_list_ref(list);
+    if (before != NULL && !address_list_is_alike(before, list))
+        go_elsewhere(server);
+    address_list_unref(&before);
+}
+
+void
+server_note_address(struct server *server, const struct address *address,
+                    bool is_good)
+{
+    uint32_t count = server->addresses->count;
+    uint32_t i = address_list_find(server->addresses, address);
+
+    if (i < count)
+        server->first_address = is_good ? i : (i + 1) % count;
+}
+
+/* --- placing ---------------------------------------------------------------- */
 
 void
 server_set_place(struct server *server, const struct server_place *place)
@@ -71,7 +148,7 @@ server_set_place(struct server *server, const struct server_place *place)
     server->settings = map->settings;
     server->shard = place->shard;
     server->name = map->roster->entries[place->shard].name;
-    server->address = &map->addresses[place->shard];
+    server->at = &map->roster->entries[place->shard].address;
     server->stats = place->stats;
     server->options.keepalive = map->settings->tcpkeepalive;
     server->options.user_timeout_ms = (int)map->settings->tcp_user_timeout_ms;
@@ -79,5 +156,6 @@ server_set_place(struct server *server, const struct server_place *place)
         MAX((unsigned)(map->settings->connections_per_server / workers), 1u);
     server->connect_interval_us =
         US_PER_S * workers / map->settings->connects_per_second;
+    server_set_addresses(server, map->addresses[place->shard]);
     snapshot_unref(&before);
 }

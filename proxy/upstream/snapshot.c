@@ -70,21 +70,26 @@ pool_map_place(struct pool_map *map, struct placement *placement)
 
 /* --- addresses -------------------------------------------------------------- */
 
-static int
-find_address(const struct roster_entry *server, struct address *address,
-             struct error *error)
+/* NULL and a sentence on failure. */
+static struct address_list *
+find_addresses(const struct roster_entry *server, struct error *error)
 {
     const struct address_text *text = &server->address;
+    const char *host = server->ip != NULL ? server->ip : text->host;
+    struct address address;
     struct error why;
-    int failed = text->path != NULL
-        ? address_unix(address, text->path, &why)
-        : address_resolve(address,
-                          server->ip != NULL ? server->ip : text->host,
-                          text->port, false, &why);
 
-    if (failed)
-        return error_set(error, "server %s: %s", server->name, why.text);
-    return 0;
+    if (text->path != NULL) {
+        if (address_unix(&address, text->path, &why) == 0)
+            return address_list_of(&address);
+        error_set(error, "server %s: %s", server->name, why.text);
+        return NULL;
+    }
+    if (address_from_literal(&address, host, text->port))
+        return address_list_of(&address);
+    struct address_list *list = address_list_new(0);
+    list->is_pending = true;
+    return list;
 }
 
 /* Takes the ref over. */
@@ -93,14 +98,36 @@ pool_map_set_roster(struct pool_map *map, struct roster *roster,
                     struct error *error)
 {
     map->roster = roster;
-    map->addresses = mem_array(roster->count, sizeof(struct address));
+    map->addresses = mem_array(roster->count, sizeof(struct address_list *));
     for (uint32_t i = 0; i < roster->count; i++) {
         struct error why;
-        if (find_address(&roster->entries[i], &map->addresses[i], &why) < 0)
+        map->addresses[i] = find_addresses(&roster->entries[i], &why);
+        if (map->addresses[i] == NULL)
             return error_set(error, "pool %s, %s", map->settings->name,
                              why.text);
     }
     return 0;
+}
+
+static void
+pool_map_drop_addresses(struct pool_map *map)
+{
+    for (uint32_t i = 0; map->addresses != NULL && i < map->roster->count; i++)
+        address_list_unref(&map->addresses[i]);
+    mem_free(map->addresses);
+}
+
+bool
+pool_map_has_addresses_of(const struct pool_map *map,
+                          const struct pool_map *other)
+{
+    if (map->roster != other->roster)
+        return false;
+    for (uint32_t i = 0; i < map->roster->count; i++) {
+        if (map->addresses[i] != other->addresses[i])
+            return false;
+    }
+    return true;
 }
 
 /* --- making ------------------------------------------------------------------ */
@@ -121,7 +148,7 @@ snapshot_alloc(struct settings *settings)
 static void
 pool_map_fini(struct pool_map *map)
 {
-    mem_free(map->addresses);
+    pool_map_drop_addresses(map);
     roster_unref(&map->roster);
     if (map->placement != NULL)
         placement_unref(map->placement);
@@ -172,12 +199,12 @@ snapshot_new(struct settings *settings, struct error *error)
 static void
 pool_map_share_servers(struct pool_map *map, const struct pool_map *other)
 {
-    size_t size = other->roster->count * sizeof(struct address);
+    uint32_t count = other->roster->count;
 
     map->roster = roster_ref(other->roster);
-    map->addresses = mem_array(other->roster->count, sizeof(struct address));
-    if (size > 0)
-        memcpy(map->addresses, other->addresses, size);
+    map->addresses = mem_array(count, sizeof(struct address_list *));
+    for (uint32_t i = 0; i < count; i++)
+        map->addresses[i] = address_list_ref(other->addresses[i]);
     map->asked = other->asked;
 }
 
@@ -275,6 +302,25 @@ snapshot_keep_topology(struct snapshot *snapshot, size_t number,
     ASSERT(snapshot->refs == 1);
     pool_map_fini(map);
     pool_map_share(map, &before->pools[other]);
+}
+
+/* --- names ---------------------------------------------------------------------- */
+
+struct snapshot *
+snapshot_copy(struct snapshot *snapshot)
+{
+    return snapshot_derive(snapshot, SIZE_MAX);
+}
+
+void
+snapshot_set_addresses(struct snapshot *snapshot, size_t number, uint32_t i,
+                       struct address_list *addresses)
+{
+    struct pool_map *map = &snapshot->pools[number];
+
+    ASSERT(i < map->roster->count);
+    address_list_unref(&map->addresses[i]);
+    map->addresses[i] = addresses;
 }
 
 /* --- counting --------------------------------------------------------------- */

@@ -10,28 +10,28 @@
 #define UPSTREAM_SNAPSHOT_H
 
 #include "config/settings.h"
-#include "net/address.h"
+#include "net/address_list.h"
 #include "route/route.h"
 #include "upstream/roster.h"
 
 struct placement;
 
-/* Where the servers of one pool are: addresses[i] belongs to entry i of the
- * roster. */
+/* Where the servers of one pool are: addresses[i], a ref, belongs to entry i of
+ * the roster. */
 struct pool_map {
     const struct pool_settings *settings;
     struct roster *roster;
     struct placement *placement; /* owns the next two; shared by snapshots */
     const struct route *route;
     const bool *live; /* by shard; NULL: all are */
-    struct address *addresses;
+    struct address_list **addresses;
     /* Of a cluster: when the question was asked that this answers, in the time
      * of loop_clock_us().  0: none has been answered. */
     uint64_t asked;
 };
 
-/* One that differs from another in which shards are live, or in the map of a
- * cluster, has its settings from there: its root.  What did not change is the
+/* One that differs from another in which shards are live, in the map of a
+ * cluster, or in addresses, has its settings from there: its root.  What did not change is the
  * same object in both. */
 struct snapshot {
     unsigned refs;  /* atomic */
@@ -48,7 +48,7 @@ struct topology {
     uint64_t asked;               /* as in struct pool_map */
 };
 
-/* Resolves names, so it may block; takes the settings over on success. */
+/* Nobody knows yet where names lead.  Takes the settings over on success. */
 struct snapshot *snapshot_new(struct settings *settings,
                               struct error *error) MUST_CHECK;
 /* The same with other shards of pool `number` live: one word a shard, NULL for
@@ -68,6 +68,15 @@ struct snapshot *snapshot_with_asked(struct snapshot *snapshot, size_t number,
  * here and pool `other` there stays known. */
 void snapshot_keep_topology(struct snapshot *snapshot, size_t number,
                             const struct snapshot *before, size_t other);
+/* The same, for snapshot_set_addresses(). */
+struct snapshot *snapshot_copy(struct snapshot *snapshot);
+/* Before it is published: entry i of the roster of pool `number` is there.  Takes
+ * the ref over. */
+void snapshot_set_addresses(struct snapshot *snapshot, size_t number,
+                            uint32_t i, struct address_list *addresses);
+/* Are the same servers at the same addresses? */
+bool pool_map_has_addresses_of(const struct pool_map *map,
+                               const struct pool_map *other) MUST_CHECK;
 struct snapshot *snapshot_ref(struct snapshot *snapshot);
 void snapshot_unref(struct snapshot **snapshotp);
 

@@ -142,7 +142,8 @@ class Process:
 class RedisServer:
     """A redis-server on a port of its own, which it keeps over restarts."""
 
-    def __init__(self, folder, name, arguments=()):
+    def __init__(self, folder, name, arguments=(), host="127.0.0.1"):
+        self.host = host
         self.folder = os.path.join(folder, name)
         os.makedirs(self.folder, exist_ok=True)
         self.name = name
@@ -153,14 +154,14 @@ class RedisServer:
 
     @property
     def address(self):
-        return f"127.0.0.1:{self.port}"
+        return f"{self.host}:{self.port}"
 
     @property
     def pid(self):
         return self.process.pid
 
     def _argv(self):
-        return [REDIS_SERVER, "--bind", "127.0.0.1", "--port", str(self.port),
+        return [REDIS_SERVER, "--bind", self.host, "--port", str(self.port),
                 "--dir", self.folder, "--save", "", "--appendonly", "no",
                 "--daemonize", "no"] + self.arguments
 
@@ -168,7 +169,7 @@ class RedisServer:
         """Whether the one that answers on our port is ours."""
         if not self.process.is_running():
             return True
-        with RawClient("127.0.0.1", self.port, seconds(5)) as client:
+        with RawClient(self.host, self.port, seconds(5)) as client:
             reply = client.command("PING")
             assert not reply.startswith(b"-LOADING")
         # Nobody else can listen there while ours is alive and accepts.
@@ -194,12 +195,12 @@ class RedisServer:
     def client(self, **options):
         """A redis-py client that speaks to this server directly."""
         options.setdefault("socket_timeout", seconds(10))
-        client = redis.Redis("127.0.0.1", self.port, **options)
+        client = redis.Redis(self.host, self.port, **options)
         self.clients.append(client)
         return client
 
     def raw(self):
-        client = RawClient("127.0.0.1", self.port, seconds(10))
+        client = RawClient(self.host, self.port, seconds(10))
         self.clients.append(client)
         return client
 
@@ -450,10 +451,14 @@ class World:
         self.proxies = []
         self.processes = []
 
-    def server(self, *arguments, name=None):
-        """Start a redis-server, with arguments for its command line."""
+    def server(self, *arguments, name=None, host="127.0.0.1", port=None):
+        """Start a redis-server, with arguments for its command line.
+
+        On this host and port; without a port, on one that is free.
+        """
         name = name or f"server{len(self.servers) + 1}"
-        server = RedisServer(self.folder, name, arguments)
+        server = RedisServer(self.folder, name, arguments, host)
+        server.port = port
         self.servers.append(server)
         return server.start()
 

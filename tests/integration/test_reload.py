@@ -473,7 +473,8 @@ def test_a_file_with_faults_changes_nothing(world):
            "workers cannot change while running")
     refuse(proxy, good.replace("workers: 2", "workers: 2\n  pid_file: x"),
            "pid_file cannot change while running")
-    refuse(proxy, good.replace(server.address, "no-such-host.invalid:1"),
+    refuse(proxy, good.replace("listen: 127.0.0.1",
+                               "listen: no-such-host.invalid"),
            "no-such-host.invalid")
     refuse(proxy, head(log_file="/no/such/folder/log") + pool(server))
     assert client.command("GET", "k") == b"$1\r\nv\r\n"

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "net/address.h"
 #include "net/loop.h"
 
 #define FAKE_ANY ((size_t)-1) /* without a bound */
@@ -36,6 +37,7 @@ struct fake_peer {
     struct loop *loop;
     struct stream *stream; /* NULL: not opened yet, or closed */
     uint16_t port;         /* that the proxy connected to; 0: a client */
+    struct address to;     /* likewise */
     enum fake_state state;
     struct buf to_proxy;   /* all that was ever sent */
     size_t read;           /* of it, by the proxy */

@@ -301,6 +301,7 @@ stream_connect(struct stream *stream, struct loop *loop,
     }
     struct fake_peer *peer = fake_peer_new(loop);
     peer->port = ntohs(to->sa.v4.sin_port);
+    peer->to = *to;
     stream_start(stream, peer, ops, true);
     return 0;
 }

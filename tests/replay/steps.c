@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "addresses.h"
 #include "base/mem.h"
 #include "config/address.h"
 #include "expect.h"
@@ -234,6 +235,18 @@ step_yaml(struct world *world, const struct args *args)
     world->line++;
     world_configure(world, buf_view(&yaml));
     buf_fini(&yaml);
+}
+
+static void
+step_addresses(struct world *world, const struct args *args)
+{
+    addresses_set(world, args->at[0], args->at[1]);
+}
+
+static void
+step_expect_asked(struct world *world, const struct args *args)
+{
+    addresses_expect_asked(world, args->at[0], args->at[1]);
 }
 
 /* --- connections ---------------------------------------------------------- */
@@ -627,14 +640,18 @@ step_ended(struct world *world, const struct args *args)
 static void
 step_incidents(struct world *world, const struct args *args)
 {
-    static const char *const names[] = {"lost", "expired", "slow", "refusal", "silent",
-                                        "connect"};
+    static const char *const names[] = {
+        [INCIDENT_LOST] = "lost",       [INCIDENT_EXPIRED] = "expired",
+        [INCIDENT_SLOW] = "slow",       [INCIDENT_REFUSAL] = "refusal",
+        [INCIDENT_SILENT] = "silent",   [INCIDENT_CONNECT] = "connect",
+        [INCIDENT_ADDRESS] = "address",
+    };
     uint32_t shard = (uint32_t)world_get_server(world, args->at[0]);
     struct server *server = 
         generation_server(world->env.pools[0]->pool->current, shard);
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (!view_equal(args->at[1], view_str(names[i])))
+        if (names[i] == NULL || !view_equal(args->at[1], view_str(names[i])))
             continue;
         if (server->incidents.of[i] != number_of(world, args->at[2]))
             world_fail(world, "there are %u", server->incidents.of[i]);
@@ -661,6 +678,8 @@ static const struct step steps[] = {
     {"yaml <<END", step_yaml},
     {"cluster @", step_cluster},
     {"map @", step_map},
+    {"name of $ leads to @", step_addresses},
+    {"expect $ asked at $", step_expect_asked},
     {"expect hint $", step_expect_hint},
     {"client $ connects", step_connect},
     {"server $ accepts", step_accept},

@@ -89,14 +89,17 @@ start(struct world *world)
     world->env.on_let_go = on_let_go;
 }
 
-static void
-take(struct world *world, struct snapshot *snapshot)
+/* Takes the ref over. */
+void
+world_publish(struct world *world, struct snapshot *snapshot)
 {
     ledger_enter(world->ledger, snapshot);
     edition_free(&world->edition);
     world->edition = ledger_edition(world->ledger, snapshot, 0);
     session_env_take(&world->env, world->edition);
     loop_turn_again(world->loop); /* a message of the turn brings it */
+    snapshot_unref(&snapshot);
+    world_settle(world);
 }
 
 void
@@ -115,9 +118,7 @@ world_configure(struct world *world, struct view yaml)
     if (world->ledger == NULL)
         start(world);
     world->settings = settings;
-    take(world, snapshot);
-    snapshot_unref(&snapshot);
-    world_settle(world);
+    world_publish(world, snapshot);
 }
 
 void
@@ -129,9 +130,7 @@ world_set_topology(struct world *world, const struct topology *topology)
 
     if (snapshot == NULL)
         world_fail(world, "%s", error.text);
-    take(world, snapshot);
-    snapshot_unref(&snapshot);
-    world_settle(world);
+    world_publish(world, snapshot);
 }
 
 void

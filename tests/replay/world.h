@@ -61,6 +61,9 @@ void world_set_topology(struct world *world, const struct topology *topology);
 /* Let happen what can without time going by, unless the script holds it. */
 void world_settle(struct world *world);
 
+/* The worker is sent an edition of it; takes the ref over. */
+void world_publish(struct world *world, struct snapshot *snapshot);
+
 /* Under a name that is free, or whose last owner is closed. */
 struct fake_peer *world_add_peer(struct world *world, struct view name,
                                  struct fake_peer *peer);
