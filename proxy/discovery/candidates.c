@@ -101,6 +101,22 @@ candidates_take_map(struct candidates *all, const struct cluster_map *map,
 }
 
 void
+candidates_forgive(struct candidates *all, uint64_t now_us)
+{
+    struct candidate *oldest = NULL;
+
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct candidate *candidate = &all->items[i];
+        if (candidate->failures > 0 &&
+            now_us - candidate->asked_us >= CANDIDATE_FORGIVE_US &&
+            (oldest == NULL || candidate->asked_us < oldest->asked_us))
+            oldest = candidate;
+    }
+    if (oldest != NULL)
+        oldest->failures = 0;
+}
+
+void
 candidates_begin_round(struct candidates *all)
 {
     all->round++;

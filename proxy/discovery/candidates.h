@@ -4,6 +4,8 @@
  * The seeds, and every node that a map has ever listed, until it was missing
  * from all maps for CANDIDATE_FORGET_US.  Who has failed lately is asked last,
  * else who was not asked for longest, so that all views are heard in turn.
+ * Failures are forgiven in time, of one node a round, so that whoever is back
+ * is heard again and those who are not hold up little.
  *
  * One thread.
  */
@@ -15,6 +17,7 @@
 
 #define CANDIDATES_MAX (2 * CLUSTER_NODES_MAX)
 #define CANDIDATE_FORGET_US (600 * (uint64_t)1000000)
+#define CANDIDATE_FORGIVE_US (60 * (uint64_t)1000000)
 
 struct candidate {
     char *host;
@@ -43,6 +46,9 @@ void candidates_set_seeds(struct candidates *all,
 void candidates_take_map(struct candidates *all,
                          const struct cluster_map *map, uint64_t now_us);
 
+/* The failures of the one that has failed longest ago do not count any more, if
+ * that was CANDIDATE_FORGIVE_US ago.  For rounds that nobody waits for. */
+void candidates_forgive(struct candidates *all, uint64_t now_us);
 /* Begin to ask all of them in turn. */
 void candidates_begin_round(struct candidates *all);
 /* The next to ask in this round, or NULL when all were. */

@@ -328,8 +328,10 @@ static void
 begin_round(struct cluster *cluster)
 {
     cluster->is_hinted = cluster->is_wanted;
-    if (!cluster->is_wanted)
+    if (!cluster->is_wanted) {
         cluster->cause = MAP_CAUSE_INTERVAL;
+        candidates_forgive(&cluster->candidates, loop_now_us(cluster->loop));
+    }
     cluster->is_wanted = false;
     cell_inc(&cluster->stats.refreshes[cluster->cause]);
     candidates_begin_round(&cluster->candidates);
