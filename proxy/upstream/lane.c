@@ -477,6 +477,7 @@ on_sent(struct stream *stream, size_t bytes)
     struct lane *lane = CONTAINER_OF(stream, struct lane, stream);
 
     lane->written += bytes;
+    cell_inc(&lane->server->stats->writes);
     if (unlikely(lane->upload != NULL)) {
         if (!lane_is_full(lane))
             lane->upload->ops->on_drain(lane->upload);
