@@ -134,40 +134,39 @@ find_target(const struct request *request, const struct redirect *redirect,
                                redirect->port);
 }
 
-static void
-take_moved(struct request *request, struct attempt *attempt,
-           const struct redirect *redirect, uint32_t target)
+/* What a redirect teaches everybody; false when it names a node that is not
+ * known. */
+static bool
+learn_redirect(struct request *request, const struct attempt *attempt,
+               const struct redirect *redirect, uint32_t target)
 {
+    struct session_stats *stats = request->pool->stats;
     struct pool *pool = request->pool->pool;
+    bool is_moved = attempt->outcome == OUTCOME_MOVED;
+    bool is_listed = target < pool->current->server_count;
 
-    cell_inc(&request->pool->stats->redirects_moved);
-    session_pool_hint(request->pool, MAP_CAUSE_MOVED);
-    if (target == pool->current->server_count) {
-        cell_inc(&request->pool->stats->redirects_unlisted);
-        hold_for_a_while(request, attempt);
-        return;
-    }
-    overlay_correct(&pool->overlay, redirect->slot, target,
-                    loop_clock_us(pool->loop));
-    hold(request, attempt, HOLD_ROUTE);
+    cell_inc(is_moved ? &stats->redirects_moved : &stats->redirects_ask);
+    if (!is_moved)
+        overlay_heat(&pool->overlay, redirect->slot, now_of(request));
+    if (is_moved || !is_listed)
+        session_pool_hint(request->pool, MAP_CAUSE_MOVED);
+    if (!is_listed)
+        cell_inc(&stats->redirects_unlisted);
+    else if (is_moved)
+        overlay_correct(&pool->overlay, redirect->slot, target,
+                        loop_clock_us(pool->loop));
+    return is_listed;
 }
 
 static void
-take_ask(struct request *request, struct attempt *attempt,
-         const struct redirect *redirect, uint32_t target)
+follow(struct request *request, struct attempt *attempt, uint32_t target)
 {
-    struct pool *pool = request->pool->pool;
-
-    cell_inc(&request->pool->stats->redirects_ask);
-    overlay_heat(&pool->overlay, redirect->slot, now_of(request));
-    if (target == pool->current->server_count) {
-        cell_inc(&request->pool->stats->redirects_unlisted);
-        session_pool_hint(request->pool, MAP_CAUSE_MOVED);
-        hold_for_a_while(request, attempt);
+    if (attempt->outcome == OUTCOME_MOVED) {
+        hold(request, attempt, HOLD_ROUTE);
         return;
     }
     attempt->target = target;
-    attempt->map = pool->current->snapshot->epoch;
+    attempt->map = request->pool->pool->current->snapshot->epoch;
     hold(request, attempt, HOLD_ASK);
 }
 
@@ -183,16 +182,16 @@ take_redirect(struct request *request, struct attempt *attempt,
     if (++attempt->hops > RETRY_HOPS_MAX) {
         cell_inc(&request->pool->stats->redirects_too_many);
         hold_for_a_while(request, attempt);
-    } else if (attempt->outcome == OUTCOME_MOVED) {
-        take_moved(request, attempt, &redirect, target);
+    } else if (learn_redirect(request, attempt, &redirect, target)) {
+        follow(request, attempt, target);
     } else {
-        take_ask(request, attempt, &redirect, target);
+        hold_for_a_while(request, attempt);
     }
     return true;
 }
 
 static void
-take_wait(struct request *request, struct attempt *attempt)
+learn_obstacle(struct request *request, const struct attempt *attempt)
 {
     struct pool *pool = request->pool->pool;
 
@@ -209,7 +208,21 @@ take_wait(struct request *request, struct attempt *attempt)
         cell_inc(&request->pool->stats->redirects_not_ready);
         session_pool_hint(request->pool, MAP_CAUSE_DEMOTED);
     }
-    hold_for_a_while(request, attempt);
+}
+
+/* It cannot go again, but what was said to it is true. */
+static void
+learn_only(struct request *request, const struct attempt *attempt,
+           uint32_t asked, struct view line)
+{
+    struct redirect redirect;
+
+    if (retry_action((enum outcome)attempt->outcome) != RETRY_FOLLOW)
+        learn_obstacle(request, attempt);
+    else if (redirect_parse(&redirect, line) &&
+             redirect.slot == attempt->slot)
+        (void)learn_redirect(request, attempt, &redirect,
+                             find_target(request, &redirect, asked));
 }
 
 /* A script can say anything, and its effects would come twice.  Only when the
@@ -250,12 +263,14 @@ holding_take_reply(struct request *request, struct attempt *attempt,
     attempt->outcome = (uint8_t)outcome;
     if (retry_is_user_code(request->command))
         return take_doubtful(request, attempt, piece, line);
-    if (request->job == NULL &&
-        request->call.body_size > request->call.body.len)
-        return true; /* passed on as it came: we have it no more */
+    if (request_is_gone(request)) {
+        learn_only(request, attempt, asked, line);
+        return true;
+    }
     if (action == RETRY_FOLLOW)
         return take_redirect(request, attempt, asked, line);
-    take_wait(request, attempt);
+    learn_obstacle(request, attempt);
+    hold_for_a_while(request, attempt);
     return true;
 }
 
@@ -266,7 +281,7 @@ holding_take_loss(struct request *request, struct attempt *attempt,
     if (!pool_is_cluster(request->pool->settings) || request->begun)
         return false;
     session_pool_hint(request->pool, MAP_CAUSE_LOST);
-    if (!retry_may_run_again(request, sent))
+    if (request_is_gone(request) || !retry_may_run_again(request, sent))
         return false;
     attempt->outcome = OUTCOME_OTHER;
     if (attempt->at_replica) {

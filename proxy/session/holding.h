@@ -25,8 +25,8 @@
 #include "upstream/server.h"
 
 /* The end of an error reply of server `asked` in the pool of a cluster: hold the
- * attempt instead of answering?  False: it is an answer for the client.  True as well when it should be held
- * and cannot be, as its bytes were passed on (call->body_size). */
+ * attempt instead of answering?  False: it is an answer for the client.  True
+ * as well when it should be held and cannot be, as request_is_gone(). */
 bool holding_take_reply(struct request *request, struct attempt *attempt,
                         uint32_t asked,
                         const struct reply_piece *piece) MUST_CHECK;

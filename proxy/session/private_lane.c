@@ -43,6 +43,7 @@ lane_unreachable(struct private_lane *private)
         holding_take_loss(request, &request->attempt, request->shard, false))
         return;
     upload_on_lost(private->session);
+    session_pool_hint(request->pool, MAP_CAUSE_LOST);
     request_fail_unreachable(request);
 }
 

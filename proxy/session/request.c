@@ -359,16 +359,23 @@ take_piece(struct request *request, const struct reply_piece *piece)
         request_note_progress(request);
 }
 
-/* What was passed on as it came is here no more. */
+bool
+request_is_gone(const struct request *request)
+{
+    const struct call *call = &request->call;
+
+    if (request->job != NULL)
+        return false; /* its parts have their own */
+    return call->body_size > call->body.len ||
+        (request->session != NULL && request->session->upload != NULL);
+}
+
 static void
 redirected_upload(struct request *request)
 {
     upload_on_lost(request->session);
     cell_inc(&request->pool->stats->errors_upload_moved);
-    request_fail_fmt(request,
-                     "TRYAGAIN proxy: slot %u moved under a request that is "
-                     "larger than retry_buffer, command was not executed",
-                     request->attempt.slot);
+    request_fail(request, request_text_gone(request, &request->attempt));
 }
 
 static void
@@ -385,7 +392,7 @@ on_reply(struct call *call, const struct reply_piece *piece)
     }
     if (attempt_is_refused(request, &request->attempt, request->shard,
                            piece)) {
-        if (request->call.body_size > request->call.body.len)
+        if (request_is_gone(request))
             redirected_upload(request);
         request_unref(&request);
         return;
@@ -416,6 +423,7 @@ on_lost(struct call *call, enum close_reason why, bool sent)
         session_close(&session, CLOSE_REPLY_CUT);
     } else if (session->upload != NULL) {
         upload_on_lost(session);
+        session_pool_hint(request->pool, MAP_CAUSE_LOST);
         cell_inc(&request->pool->stats->errors_unreachable);
         request_fail(request,
                      request_text_lost(request, request->shard, false));

@@ -91,6 +91,9 @@ struct server *request_server(const struct request *request);
 /* Give it to a lane of its shard.  call.body is set. */
 void request_submit(struct request *request);
 
+/* Its bytes were passed on as they came: it cannot be sent again. */
+bool request_is_gone(const struct request *request) MUST_CHECK;
+
 /* What is kept of its reply is not needed. */
 void request_drop_reply(struct request *request);
 /* Its answer, which the client has not seen, is forgotten. */

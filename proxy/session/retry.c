@@ -111,8 +111,8 @@ retry_may_resend(const struct request *request, enum close_reason why,
 {
     if (request->tries >= RETRY_MAX || !worth_another_try(why))
         return false;
-    if (request->call.body_size > request->call.body.len)
-        return false; /* passed on as it came: we have it no more */
+    if (request_is_gone(request))
+        return false;
     if (!retry_may_run_again(request, sent))
         return false;
     return !later_write_goes_first(request);

@@ -8,6 +8,7 @@
 
 #include "command/outcome.h"
 #include "session/request.h"
+#include "session/retry.h"
 
 #define TEXT_MAX 1536 /* names may be long */
 
@@ -87,6 +88,24 @@ request_text_unserved(const struct request *request,
                     (long long)request->pool->settings->request_timeout_ms,
                     outcome == OUTCOME_OTHER ? "connection lost"
                                              : outcome_word(outcome));
+}
+
+struct view
+request_text_gone(const struct request *request,
+                  const struct attempt *attempt)
+{
+    enum outcome outcome = (enum outcome)attempt->outcome;
+
+    if (retry_action(outcome) == RETRY_FOLLOW)
+        return sentence(request,
+                        "TRYAGAIN proxy: slot %u moved under a request that "
+                        "is larger than retry_buffer, command was not executed",
+                        attempt->slot);
+    return sentence(request,
+                    "TRYAGAIN proxy: slot %u was not served (%s) to a request "
+                    "that is larger than retry_buffer, command was not "
+                    "executed",
+                    attempt->slot, outcome_word(outcome));
 }
 
 struct view

@@ -24,6 +24,9 @@ struct view request_text_late(const struct request *request, uint32_t shard,
 /* In the pool of a cluster: of a held command whose time is up ... */
 struct view request_text_unserved(const struct request *request,
                                   const struct attempt *attempt);
+/* ... of one whose bytes are gone when a node has not taken it ... */
+struct view request_text_gone(const struct request *request,
+                              const struct attempt *attempt);
 /* ... and of one that a later command has overtaken. */
 struct view request_text_overtaken(const struct request *request,
                                    const struct attempt *attempt);
