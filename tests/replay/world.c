@@ -102,6 +102,20 @@ world_publish(struct world *world, struct snapshot *snapshot)
     world_settle(world);
 }
 
+/* As control does where a seed has stayed; here it has to be the first. */
+static void
+keep_topology(const struct world *world, struct snapshot *snapshot)
+{
+    if (world->edition == NULL)
+        return;
+    const struct snapshot *before = world->edition->snapshot;
+    const struct pool_settings *old = &before->settings->pools[0];
+    const struct pool_settings *new = &snapshot->settings->pools[0];
+    if (pool_is_cluster(old) && pool_is_cluster(new) &&
+        old->seeds[0].port == new->seeds[0].port)
+        snapshot_keep_topology(snapshot, 0, before, 0);
+}
+
 void
 world_configure(struct world *world, struct view yaml)
 {
@@ -118,6 +132,7 @@ world_configure(struct world *world, struct view yaml)
     if (world->ledger == NULL)
         start(world);
     world->settings = settings;
+    keep_topology(world, snapshot);
     world_publish(world, snapshot);
 }
 
