@@ -6,6 +6,7 @@ not executed* leaves the model as it was; a key about which a command *may have
 been executed* is retired, as nothing can be said about it any more.
 """
 
+import itertools
 import random
 import threading
 
@@ -16,6 +17,7 @@ NOT_RUN = b"was not executed"
 MAYBE = b"may have been executed"
 OPS_A_ROUND = 12
 BIG = 1 << 20
+names = itertools.count()
 
 
 def bulk(value):
@@ -26,12 +28,12 @@ def bulk(value):
 class Checker(threading.Thread):
     """One client; ask `problem` and the counts when it has ended."""
 
-    def __init__(self, port, number, stop):
+    def __init__(self, port, seed, stop):
         super().__init__(daemon=True)
         self.port = port
-        self.number = number
+        self.number = next(names)  # no two ever have the same keys
         self.stop = stop
-        self.random = random.Random(number)
+        self.random = random.Random(seed)
         self.model = {}
         self.fresh = 0
         self.keys = [self._new_key() for _ in range(8)]
