@@ -106,14 +106,15 @@ note_run(struct slot_set *run, struct request *request)
 }
 
 /* Where replicas are read from a read may see what is written behind it anyhow;
- * that is better than none. */
+ * that is better than none.  What has ended holds nothing, and has no session
+ * any more. */
 static bool
 is_overtaken(const struct request *request, const struct attempt *attempt,
              const struct slot_set *run)
 {
-    if (attempt->is_read && request->session->generation->readers != NULL)
+    if (!attempt_is_held(attempt) || !slot_set_has(run, attempt->slot))
         return false;
-    return attempt_is_held(attempt) && slot_set_has(run, attempt->slot);
+    return !attempt->is_read || request->session->generation->readers == NULL;
 }
 
 static void
