@@ -6,6 +6,8 @@
 #include "base/mem.h"
 
 #define CHAIN_RING_FIRST 16
+#define TAIL_FIRST 512   /* bytes of the first chunk for copies ... */
+#define TAIL_GROWTH 4    /* ... and how often what is here, of the next */
 #define CHAIN_SMALL 1024 /* extents below this are copied by compaction ... */
 #define CHAIN_SHARE 4    /* ... or below this share of their chunk */
 
@@ -36,6 +38,51 @@ chain_push_new(struct chain *chain, struct chunk *chunk, uint32_t off,
     chain->bytes += len;
 }
 
+/* A chunk for what comes behind what is here: small at first, since each of ten
+ * thousand clients may have one. */
+static struct chunk *
+new_tail(const struct chain *chain, struct chunk_pool *pool)
+{
+    size_t size = MAX(chain->bytes * TAIL_GROWTH, (size_t)TAIL_FIRST);
+
+    return size < CHUNK_CAP / 2 ? chunk_new_exact(pool, size)
+                                : chunk_new(pool);
+}
+
+static inline bool
+can_append(const struct extent *last, uint32_t len)
+{
+    const struct chunk *chunk = last->chunk;
+
+    return chunk->refs == 1 && chunk->fill == last->off + last->len &&
+        chunk_room(chunk) >= len;
+}
+
+void
+chain_push_behind(struct chain *chain, struct chunk *chunk, uint32_t off,
+                  uint32_t len)
+{
+    struct extent *last = chain_at(chain, chain->count - 1);
+
+    if (last->chunk == chunk && last->off + last->len == off &&
+        len <= UINT32_MAX - last->len) {
+        last->len += len;
+        chain->bytes += len;
+        return;
+    }
+    if (can_append(last, len)) {
+        last->len += len;
+        chain->bytes += len;
+    } else {
+        struct chunk *tail = new_tail(chain, chunk->pool);
+        chain_push_new(chain, tail, 0, len);
+        chunk_unref(&tail);
+        last = chain_at(chain, chain->count - 1);
+    }
+    memcpy(last->chunk->data + last->chunk->fill, chunk->data + off, len);
+    last->chunk->fill += len;
+}
+
 void
 chain_copy(struct chain *chain, struct chunk_pool *pool, const void *data,
            size_t len)
@@ -54,7 +101,8 @@ chain_reset_if_empty(struct chain *chain)
     if (chain->count > 0)
         return;
     ASSERT(chain->bytes == 0);
-    mem_free(chain->ring);
+    if (unlikely(chain->ring != NULL))
+        mem_free(chain->ring);
     chain->ring = NULL;
     chain->head = 0;
     chain->cap = 0;
@@ -70,7 +118,7 @@ chain_take(struct chain *chain, struct chain *from)
     }
     for (uint32_t i = 0; i < from->count; i++) {
         struct extent *extent = chain_at(from, i);
-        chain_push(chain, extent->chunk, extent->off, extent->len);
+        chain_push_dense(chain, extent->chunk, extent->off, extent->len);
     }
     chain_clear(from);
 }

@@ -18,6 +18,7 @@
 struct iovec;
 
 #define CHAIN_INLINE 2
+#define CHAIN_COPIED 512 /* longer ranges are never copied */
 
 struct extent {
     struct chunk *chunk;
@@ -71,11 +72,29 @@ chain_push(struct chain *chain, struct chunk *chunk, uint32_t off, uint32_t len)
         chain_push_new(chain, chunk, off, len);
 }
 
+/* The case of chain_push_dense() in which bytes are copied. */
+void chain_push_behind(struct chain *chain, struct chunk *chunk, uint32_t off,
+                       uint32_t len);
+
+/* The same for a chain that is about to be written: of many small ranges from
+ * all over the place a copy is made, in a chunk that only this chain holds, so
+ * that they cost neither an extent nor a ref each. */
+static inline void
+chain_push_dense(struct chain *chain, struct chunk *chunk, uint32_t off,
+                 uint32_t len)
+{
+    if (chain->count == 0 || len > CHAIN_COPIED)
+        chain_push(chain, chunk, off, len);
+    else
+        chain_push_behind(chain, chunk, off, len);
+}
+
 /* Append a copy of bytes, made in the pool's output chunk. */
 void chain_copy(struct chain *chain, struct chunk_pool *pool, const void *data,
                 size_t len);
 
-/* Move everything from `from` to the end of `chain`; `from` is empty then. */
+/* Move everything from `from` to the end of `chain`, small ranges as with
+ * chain_push_dense(); `from` is empty then. */
 void chain_take(struct chain *chain, struct chain *from);
 
 /* Forget the first `len` bytes. */

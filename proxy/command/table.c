@@ -145,9 +145,8 @@ slot_is(const struct slot *slot, struct name_words words, struct view name,
 
 /* The slot that holds this name, or the empty one where it would be. */
 static struct slot *
-table_probe(struct view name, uint16_t parent)
+table_probe(struct name_words words, struct view name, uint16_t parent)
 {
-    struct name_words words = name_words(name);
     uint32_t i = slot_hash(words, name.len, parent);
 
     while (table[i].row != NO_ROW && !slot_is(&table[i], words, name, parent))
@@ -155,22 +154,15 @@ table_probe(struct view name, uint16_t parent)
     return &table[i];
 }
 
-static const struct command *
-table_find(struct view name, uint16_t parent)
-{
-    const struct slot *slot = table_probe(name, parent);
-
-    return slot->row == NO_ROW ? NULL : &rows[slot->row];
-}
-
 static void
 table_add(uint16_t row, uint16_t parent)
 {
     struct view name = row_own_name(&rows[row]);
-    struct slot *slot = table_probe(name, parent);
+    struct name_words words = name_words(name);
+    struct slot *slot = table_probe(words, name, parent);
 
     ASSERT(slot->row == NO_ROW);
-    *slot = (struct slot){.words = name_words(name),
+    *slot = (struct slot){.words = words,
                           .row = row,
                           .parent = parent,
                           .len = (uint32_t)name.len};
@@ -203,13 +195,22 @@ table_fill(void)
 const struct command *
 command_find(struct view name)
 {
-    return table_find(name, NO_ROW);
+    /* What was asked for last is mostly asked for again. */
+    static _Thread_local const struct slot *latest;
+    struct name_words words = name_words(name);
+
+    if (unlikely(latest == NULL || !slot_is(latest, words, name, NO_ROW)))
+        latest = table_probe(words, name, NO_ROW);
+    return latest->row == NO_ROW ? NULL : &rows[latest->row];
 }
 
 const struct command *
 command_find_sub(const struct command *container, struct view sub)
 {
-    return table_find(sub, (uint16_t)container->id);
+    uint16_t parent = (uint16_t)container->id;
+    const struct slot *slot = table_probe(name_words(sub), sub, parent);
+
+    return slot->row == NO_ROW ? NULL : &rows[slot->row];
 }
 
 const struct command *

@@ -151,7 +151,7 @@ static inline void
 stream_push(struct stream *stream, struct chunk *chunk, uint32_t off,
             uint32_t len)
 {
-    chain_push(&stream->out, chunk, off, len);
+    chain_push_dense(&stream->out, chunk, off, len);
     if (!stream->is_dirty)
         stream_mark_dirty(stream);
 }

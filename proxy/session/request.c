@@ -59,8 +59,10 @@ request_free(struct request *request)
     ASSERT(request->session == NULL && !request->has_deadline);
     if (request->is_held)
         LIST_REMOVE(request, held_link);
-    split_job_free(request);
-    chain_clear(&request->reply);
+    if (unlikely(request->job != NULL))
+        split_job_free(request);
+    if (!chain_is_empty(&request->reply))
+        chain_clear(&request->reply);
     chunk_unref(&request->call.body.chunk);
     generation_unref(&request->generation);
     if (env->free_request_count >= FREE_REQUESTS) {

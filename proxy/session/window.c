@@ -53,6 +53,22 @@ note_weight(struct session *session, uint64_t bytes)
     }
 }
 
+/* One more than before, up to what the settings allow for answers of this size.
+ * It is decided by products, since a division for each answer is dear. */
+static uint32_t
+next_window(const struct pool_settings *settings, uint32_t window,
+            uint64_t reply_size)
+{
+    uint64_t bytes = settings->pipeline_window_bytes;
+    uint64_t limit = settings->pipeline_limit;
+
+    if (likely(window < limit && (window + 1) * reply_size <= bytes))
+        return window + 1;
+    if (window <= limit && window * reply_size <= bytes)
+        return window;
+    return (uint32_t)MIN(MAX(bytes / reply_size, 1u), limit);
+}
+
 void
 session_note_reply(struct session *session, uint64_t bytes)
 {
@@ -60,14 +76,9 @@ session_note_reply(struct session *session, uint64_t bytes)
     uint32_t faded = session->reply_size - session->reply_size / 8;
     uint32_t size = (uint32_t)MIN(bytes, (uint64_t)UINT32_MAX);
 
-    session->reply_size = MAX(faded, size);
-    uint64_t allowed = settings->pipeline_window_bytes /
-        MAX(session->reply_size, 1u);
-    allowed = MIN(MAX(allowed, 1u), settings->pipeline_limit);
-    if (session->window < allowed)
-        session->window++;
-    else
-        session->window = (uint32_t)allowed;
+    session->reply_size = MAX(MAX(faded, size), 1u);
+    session->window = next_window(settings, session->window,
+                                  session->reply_size);
     note_weight(session, bytes);
 }
 

@@ -188,6 +188,84 @@ START_TEST(chain_take_works_after_the_inline_head_has_moved)
 }
 END_TEST
 
+/* Replies of two servers by turns: a long run of ranges that do not adjoin. */
+START_TEST(chain_push_dense_copies_small_ranges_together)
+{
+    struct chain chain = {0};
+    struct chunk *sources[2] = {chunk_new(&pool), chunk_new(&pool)};
+    char model[3001] = "";
+
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct chunk *source = sources[i % 2];
+        snprintf(source->data + source->fill, 4, "%03u", i);
+        chain_push_dense(&chain, source, source->fill, 3);
+        source->fill += 3;
+        snprintf(model + 3 * i, 4, "%03u", i);
+    }
+    expect_text(&chain, model);
+    ck_assert_uint_le(chain.count, 6);
+    /* The first is held as it came, the rest are copies. */
+    ck_assert_uint_eq(sources[0]->refs, 2);
+    ck_assert_uint_eq(sources[1]->refs, 1);
+    chain_drop(&chain, 2000);
+    chain_push_dense(&chain, sources[0], 0, 3);
+    ck_assert_uint_eq(chain.bytes, 1003);
+    chain_clear(&chain);
+    chunk_unref(&sources[0]);
+    chunk_unref(&sources[1]);
+}
+END_TEST
+
+START_TEST(chain_push_dense_lets_long_and_adjoining_ranges_be)
+{
+    struct chain chain = {0};
+    struct chunk *chunk = chunk_new(&pool), *other = chunk_new(&pool);
+
+    memset(chunk->data, 'x', 3000);
+    chunk->fill = 3000;
+    memcpy(other->data, "abc", 3);
+    other->fill = 3;
+    chain_push_dense(&chain, chunk, 0, 10);
+    chain_push_dense(&chain, chunk, 10, 10);
+    ck_assert_uint_eq(chain.count, 1);
+    ck_assert_uint_eq(chain_at(&chain, 0)->len, 20);
+    chain_push_dense(&chain, chunk, 1000, CHAIN_COPIED + 1);
+    ck_assert_uint_eq(chunk->refs, 3);
+    chain_push_dense(&chain, other, 0, 3);
+    ck_assert_uint_eq(other->refs, 1);
+    ck_assert_uint_eq(chunk->refs, 3);
+    chain_clear(&chain);
+    chunk_unref(&chunk);
+    chunk_unref(&other);
+}
+END_TEST
+
+/* A chunk that somebody else holds is somebody else's to go on with. */
+START_TEST(chain_push_dense_writes_into_no_chunk_of_others)
+{
+    struct chain chain = {0};
+    struct chunk *held = chunk_new(&pool), *other = chunk_new(&pool);
+
+    memcpy(held->data, "held", 4);
+    held->fill = 4;
+    memcpy(other->data, "other", 5);
+    other->fill = 5;
+    chain_push_dense(&chain, held, 0, 4);
+    chain_push_dense(&chain, other, 0, 5);
+    ck_assert_uint_eq(held->fill, 4);
+    expect_text(&chain, "heldother");
+    chain_clear(&chain);
+    /* Held by the chain alone, it is the chain's. */
+    chain_push_dense(&chain, held, 0, 4);
+    chunk_unref(&held);
+    chain_push_dense(&chain, other, 0, 5);
+    ck_assert_uint_eq(chain.count, 1);
+    expect_text(&chain, "heldother");
+    chain_clear(&chain);
+    chunk_unref(&other);
+}
+END_TEST
+
 START_TEST(chain_copy_joins_what_is_written_in_a_row)
 {
     struct chain chain = {0};
@@ -279,6 +357,9 @@ main(void)
     tcase_add_test(tests, chain_keeps_order_while_it_grows_and_goes_round);
     tcase_add_test(tests, chain_take_moves_everything_and_leaves_nothing);
     tcase_add_test(tests, chain_take_works_after_the_inline_head_has_moved);
+    tcase_add_test(tests, chain_push_dense_copies_small_ranges_together);
+    tcase_add_test(tests, chain_push_dense_lets_long_and_adjoining_ranges_be);
+    tcase_add_test(tests, chain_push_dense_writes_into_no_chunk_of_others);
     tcase_add_test(tests, chain_copy_joins_what_is_written_in_a_row);
     tcase_add_test(tests, chain_compact_frees_the_chunks_that_few_bytes_pinned);
     tcase_add_test(tests, chain_compact_leaves_large_extents_where_they_are);
