@@ -15,6 +15,7 @@ import re
 import pytest
 
 from harness import REPO, seconds
+from lib_cluster import Cluster, start_proxy
 from lib_commands import Generator
 from lib_templates import FAMILIES, LIBRARY, SCRIPTS
 from resp import encode
@@ -99,15 +100,20 @@ def prepare(server):
             for name, text in SCRIPTS.items() if name != "bad"}
 
 
+def listed(world, count, version):
+    """A pool of one server or three."""
+    servers = world.start_servers(count)
+    proxy = world.proxy(ONE if count == 1 else THREE, **{
+        name: server.address for name, server in zip("abc", servers)})
+    return Sides(world, servers, proxy, version)
+
+
 class Sides:
     """A server and a pool, each with one connection."""
 
-    def __init__(self, world, config, count, version):
-        names = "abc"[:count]
-        self.servers = world.start_servers(count)
-        self.proxy = world.proxy(config, **{
-            name: server.address
-            for name, server in zip(names, self.servers)})
+    def __init__(self, world, servers, proxy, version):
+        self.servers = servers
+        self.proxy = proxy
         self.direct_server = world.server()
         for server in self.servers:
             prepare(server)
@@ -154,6 +160,23 @@ class Sides:
         shards = self.shards_of({key for some in keys for key in some})
         return [refusal(command, {shards[key] for key in some})
                 for command, some in zip(commands, keys)]
+
+
+class ClusterSides(Sides):
+    """The pool is a cluster, in which a slot is what keys have in common."""
+
+    def __init__(self, world, cluster, proxy, version):
+        servers = [node.server for node in cluster.nodes]
+        for server in servers:
+            server.client().flushall()
+            server.client().function_flush()
+        super().__init__(world, servers, proxy, version)
+
+    def shards_of(self, keys):
+        raw = self.servers[0].raw()
+        keys = list(keys)
+        return dict(zip(keys, raw.pipeline(
+            *[("CLUSTER", "KEYSLOT", key) for key in keys])))
 
 
 def refusal(command, shards):
@@ -207,18 +230,37 @@ def play(sides, group):
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("count", [1, 3])
 def test_generated_commands_get_the_bytes_of_one_server(world, count, version):
-    sides = Sides(world, ONE if count == 1 else THREE, count, version)
-    generator = Generator(f"{count} {version} {SEED}", sides.shas)
-    commands = list(generator.commands(COUNT))
+    refused = compare(listed(world, count, version), f"{count} {version}")
+    assert count == 1 or 50 < refused < COUNT / 5, refused
+
+
+def test_a_cluster_gives_the_bytes_of_one_server(world):
+    cluster = Cluster(world, replicas=0)
+    proxy = start_proxy(world, cluster.seeds())
+    for version in (2, 3):
+        sides = ClusterSides(world, cluster, proxy, version)
+        refused = compare(sides, f"cluster {version}", is_the_same_in_a_cluster)
+        assert 50 < refused < COUNT / 2, refused
+
+
+def is_the_same_in_a_cluster(command):
+    """There is one database there, and keys cost more memory."""
+    return command.name not in (b"move", b"memory") and \
+        not (command.name == b"copy" and b"DB" in command.words)
+
+
+def compare(sides, seed, is_wanted=lambda command: True):
+    """Until something differs; how many commands were refused."""
+    generator = Generator(f"{seed} {SEED}", sides.shas)
+    commands = list(filter(is_wanted, generator.commands(COUNT)))
     steps = list(zip(commands, sides.refusals(commands)))
-    refused = sum(refusal is not None for _, refusal in steps)
-    assert count == 1 or 50 < refused < len(steps) / 5, refused
     found = []
     for group in groups(generator, steps):
         found += play(sides, group)
         assert not found, "\n".join(
             f"{command!r}\n  ours   {ours!r}\n  theirs {theirs!r}"
             for command, ours, theirs in found[:5])
+    return sum(refusal is not None for _, refusal in steps)
 
 
 @pytest.mark.parametrize("words", [
@@ -301,7 +343,7 @@ def test_most_generated_commands_succeed(world):
 @pytest.mark.parametrize("version", [2, 3])
 def test_values_of_every_size_come_back_whole(world, version):
     """Around powers of two, where chunks, windows and thresholds end."""
-    sides = Sides(world, THREE, 3, version)
+    sides = listed(world, 3, version)
     for power in range(4, 22):
         for size in range(2 ** power - 40, 2 ** power + 8, 7):
             value = b"%d " % size * (max(size, 0) // 8 + 1)
