@@ -136,6 +136,11 @@ request_expire(struct request *request)
                                    "was not answered in time"));
         return;
     }
+    if (request->attempt.hold == HOLD_DOUBT) {
+        holding_drop(request, &request->attempt);
+        request_done(request); /* by the script's answer, as it may be one */
+        return;
+    }
     if (attempt_is_held(&request->attempt)) {
         struct view text = request_text_unserved(request, &request->attempt);
         holding_drop(request, &request->attempt);

@@ -177,7 +177,8 @@ request_drop_reply(struct request *request)
 static void
 move_reply(struct session *session, struct request *request)
 {
-    if (request->reply.bytes == 0)
+    /* A script's answer that is doubted is none yet. */
+    if (request->reply.bytes == 0 || attempt_is_held(&request->attempt))
         return;
     if (request->no_reply) {
         request_drop_reply(request);
