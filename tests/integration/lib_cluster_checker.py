@@ -3,7 +3,11 @@
 Each works on keys of its own, in pipelines, and keeps a model of their values.
 Two errors are allowed, and what they say is held against the proxy: what *was
 not executed* leaves the model as it was; a key about which a command *may have
-been executed* is retired, as nothing can be said about it any more.
+been executed* is retired, as nothing can be said about it any more.  In the end
+the servers have what the models have.
+
+Scripts count as well, and may be told of ASK and TRYAGAIN by the nodes
+themselves.
 """
 
 import itertools
@@ -11,12 +15,16 @@ import random
 import threading
 
 from harness import seconds
+from lib_cluster import SLOTS
 from resp import RawClient, encode
 
 NOT_RUN = b"was not executed"
 MAYBE = b"may have been executed"
 OPS_A_ROUND = 12
 BIG = 1 << 20
+COUNT = "return redis.call('INCR', KEYS[1])"
+FETCH = "return redis.call('GET', KEYS[1])"
+OF_NODES = (b"-ASK ", b"-TRYAGAIN Multiple keys")
 names = itertools.count()
 
 
@@ -37,7 +45,8 @@ class Checker(threading.Thread):
         self.model = {}
         self.fresh = 0
         self.keys = [self._new_key() for _ in range(8)]
-        self.done = self.not_run = self.maybe = 0
+        self.counters = [self._new_key() for _ in range(4)]
+        self.done = self.not_run = self.maybe = self.of_nodes = 0
         self.kinds = {}
         self.problem = None
 
@@ -51,7 +60,8 @@ class Checker(threading.Thread):
 
     def _retire(self, keys):
         for key in set(keys):
-            self.keys[self.keys.index(key)] = self._new_key()
+            some = self.keys if key in self.keys else self.counters
+            some[some.index(key)] = self._new_key()
             self.model.pop(key, None)
 
     # --- what is sent, what must come -------------------------------------------
@@ -63,6 +73,8 @@ class Checker(threading.Thread):
 
     def _op(self):
         pick = self.random.choice
+        if self.random.random() < 0.3:
+            return self._count_op(pick(self.counters))
         key, other = self.random.sample(self.keys, 2)
         name = pick(["SET", "SET", "GET", "GET", "APPEND", "DEL", "MSET",
                      "MGET", "MGET", "EXISTS", "STRLEN"])
@@ -74,10 +86,16 @@ class Checker(threading.Thread):
             return [name, key, other]
         return [name, key]
 
+    def _count_op(self, key):
+        return self.random.choice([
+            ["INCR", key], ["INCR", key], ["GET", key], ["DEL", key],
+            ["EVAL", COUNT, 1, key], ["EVAL", FETCH, 1, key]])
+
     @staticmethod
     def _keys_of(op):
         return op[1::2] if op[0] == "MSET" else \
-            [op[1]] if op[0] in ("SET", "APPEND") else op[1:]
+            [op[1]] if op[0] in ("SET", "APPEND") else \
+            op[3:] if op[0] == "EVAL" else op[1:]
 
     def _apply(self, op):
         """Change the model; the reply that has to come."""
@@ -92,8 +110,11 @@ class Checker(threading.Thread):
         if name == "APPEND":
             model[op[1]] = model.get(op[1], b"") + op[2]
             return b":%d\r\n" % len(model[op[1]])
-        if name == "GET":
-            return bulk(model.get(op[1]))
+        if name == "INCR" or op[1] == COUNT:
+            model[keys[0]] = b"%d" % (int(model.get(keys[0], 0)) + 1)
+            return b":%b\r\n" % model[keys[0]]
+        if name == "GET" or op[1] == FETCH:
+            return bulk(model.get(keys[0]))
         if name == "MGET":
             return b"*%d\r\n" % len(keys) + \
                 b"".join(bulk(model.get(key)) for key in keys)
@@ -109,6 +130,9 @@ class Checker(threading.Thread):
 
     def _check(self, op, reply):
         self.done += 1
+        if op[0] == "EVAL" and reply.startswith(OF_NODES):
+            self.of_nodes += 1
+            return
         if not reply.startswith(b"-") or not (NOT_RUN in reply or
                                               MAYBE in reply):
             expected = self._apply(op)
@@ -150,7 +174,7 @@ class Checker(threading.Thread):
 
     def _read_all(self, client):
         """In the end everything is as the model has it."""
-        for key in self.keys:
+        for key in self.keys + self.counters:
             reply = client.command("GET", key)
             assert reply == bulk(self.model.get(key)), (key, reply[:100])
 
@@ -184,6 +208,15 @@ class Crowd:
             if checker.problem is not None:
                 raise checker.problem
 
+    def check_servers(self, cluster):
+        """The owners have what the models have; call it at the end."""
+        with Owners(cluster) as owners:
+            for checker in self.checkers:
+                for key in checker.keys + checker.counters:
+                    reply = owners.ask("GET", key)
+                    assert reply == bulk(checker.model.get(key)), \
+                        (key, reply[:100])
+
     def count(self, what):
         return sum(getattr(checker, what) for checker in self.checkers)
 
@@ -193,3 +226,30 @@ class Crowd:
             for kind, count in checker.kinds.items():
                 sums[kind] = sums.get(kind, 0) + count
         return sums
+
+
+class Owners:
+    """A connection to each primary, while no slot moves."""
+
+    def __init__(self, cluster):
+        self.raws = []
+        self.owners = [None] * SLOTS
+        for node in cluster.primaries():
+            raw = node.server.raw()
+            self.raws.append(raw)
+            for part in node.me()[8:]:
+                ends = part.split("-")
+                for slot in range(int(ends[0]), int(ends[-1]) + 1):
+                    self.owners[slot] = raw
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for raw in self.raws:
+            raw.close()
+
+    def ask(self, name, key, *words):
+        """The reply of the owner of the key's slot."""
+        slot = int(self.raws[0].command("CLUSTER", "KEYSLOT", key)[1:])
+        return self.owners[slot].command(name, key, *words)

@@ -139,6 +139,7 @@ def test_nothing_goes_wrong_while_slots_move_to_and_fro(cluster, proxy):
                    all(redirects(proxy, kind) > count
                        for kind, count in zip(kinds, before)), 60,
                    "redirects of all kinds")
+    crowd.check_servers(cluster)
     kinds = crowd.kinds()
     # The one error that the order of commands may ask for.
     assert all(kind.startswith(b"-TRYAGAIN proxy: slot") for kind in kinds), \
@@ -157,6 +158,7 @@ def test_nothing_goes_wrong_over_planned_failovers(cluster, proxy):
             cluster.fail_over(replica)
             eventually(lambda: crowd.count("done") > before + 1000, 30)
             cluster.wait()
+    crowd.check_servers(cluster)
     assert all(kind.startswith((b"-TRYAGAIN proxy", b"-ERR proxy"))
                for kind in crowd.kinds()), crowd.kinds()
 
