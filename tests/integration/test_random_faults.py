@@ -3,23 +3,31 @@
     POINTSMAN_FAULTS  seconds, 60 by default
     POINTSMAN_SEED    a number, to have the same faults again
 
-Three servers are killed and started, stopped and continued, and the relays in
-front of them cut, stopped, delayed and made to lose; clients come, and go in
+Three servers are killed and started, stopped and continued, and made to close
+their connections; the relays in front of them cut, stop, delay, lose and put
+garbage in; the proxy reads its configuration again; clients come, and go in
 the middle of things.  Each client has counters and values of its own, so it
 knows between which bounds each answer must lie: acknowledged increments have
-been executed once, unknown ones once or not at all, refused ones never.  A
-fourth server is let alone, and its clients get every answer.
+been executed once, unknown ones once or not at all, refused ones never, and
+what is read was written last, or its fate is unknown.  A fourth server is let
+alone, and its clients get every answer.
 """
+
+import collections
 
 import os
 import random
+import signal
 import socket
 import threading
 import time
 
+import redis
+
 from harness import SLOW, eventually, seconds
 from lib_faults import BUSY, REFUSED, UNKNOWN
-from lib_relay import DOWN, FINISH, NO_LINGER, RESET, STOP, UP, VANISH, Relay
+from lib_relay import (DOWN, FINISH, NO_LINGER, RESET, STOP, UP, VANISH, Relay,
+                       inject)
 from resp import RawClient, encode
 
 DURATION = float(os.environ.get("POINTSMAN_FAULTS", "60"))
@@ -28,6 +36,7 @@ SEED = int(os.environ.get("POINTSMAN_SEED", "0")) or \
 CLIENTS = 6
 LARGE = 300_000
 MEMORY_SLACK = 24 << 20
+GARBAGE = b"\xff\xfe\xfd"
 
 CONFIG = """
     pointsman:
@@ -64,6 +73,9 @@ class Counter:
             self.acknowledged + self.unknown, (value, vars(self))
         self.seen = value
 
+    def check_end(self, text):
+        self.check(int(text or 0))
+
     def on_increment(self, reply):
         if reply is None or UNKNOWN.fullmatch(reply):
             self.unknown += 1
@@ -85,28 +97,54 @@ def is_error(reply):
 
 
 class Value:
-    """A key that is written with one of its own texts only."""
+    """A key whose texts are numbered, so that it is known which it may have."""
 
     def __init__(self, key):
         self.key = key
         self.made = 0
+        self.last = 0           # acknowledged last; 0: there is none
+        self.unknown = set()    # may be executed, now or later
 
     def fresh(self, size):
+        """A text, and the judge of its being written."""
         self.made += 1
-        return b"%b:%d:" % (self.key, self.made) + b"x" * size
+        return b"%b:%d:" % (self.key, self.made) + b"x" * size, \
+            Write([(self, self.made)])
 
     def check(self, text):
-        assert text is None or text.startswith(self.key + b":"), \
-            f"{self.key!r} has a value of another: {text[:80]!r}"
+        number = 0
+        if text is not None:
+            key, number = text.rsplit(b":", 1)[0].rsplit(b":", 1)
+            assert key == self.key, (self.key, text[:80])
+            number = int(number)
+        assert number == self.last or number in self.unknown, \
+            (number, vars(self))
 
-    def on_write(self, reply):
-        assert reply is None or reply == b"+OK\r\n" or is_error(reply), reply
+    check_end = check
 
     def on_read(self, reply):
         if reply is None or is_error(reply):
             return
         self.check(None if reply == b"$-1\r\n" else
                    reply.split(b"\r\n", 1)[1][:-2])
+
+
+class Write:
+    """Texts that are on their way to keys."""
+
+    def __init__(self, texts):
+        self.texts = texts
+
+    def on_written(self, reply):
+        if reply is not None and REFUSED.fullmatch(reply) and \
+                b"other parts" not in reply:
+            return
+        for value, number in self.texts:
+            if reply == b"+OK\r\n":
+                value.last = number
+            else:
+                assert reply is None or is_error(reply), reply
+                value.unknown.add(number)
 
 
 class Life(threading.Thread):
@@ -152,10 +190,13 @@ class Life(threading.Thread):
         if kind < 0.7:
             return encode("GET", counter.key), counter.on_read
         if kind < 0.8:
-            size = self.random.choice([1, 100, 5000])
-            return encode("SET", value.key, value.fresh(size)), value.on_write
+            text, write = value.fresh(self.random.choice([1, 100, 5000]))
+            return encode("SET", value.key, text), write.on_written
         if kind < 0.81:
-            return encode("SET", value.key, value.fresh(LARGE)), value.on_write
+            text, write = value.fresh(LARGE)
+            return encode("SET", value.key, text), write.on_written
+        if kind < 0.83:
+            return self.write_several()
         if kind < 0.9:
             return encode("GET", value.key), value.on_read
         text = b"%d" % self.random.randrange(1 << 60)
@@ -164,6 +205,14 @@ class Life(threading.Thread):
                 b"$%d\r\n%b\r\n" % (len(text), text)).on_read
         several = self.random.sample(self.counters, 5)
         return encode("EXISTS", *(each.key for each in several)), on_count
+
+    def write_several(self):
+        words, texts = [], []
+        for value in self.random.sample(self.values, 4):
+            text, write = value.fresh(10)
+            words += [value.key, text]
+            texts += write.texts
+        return encode("MSET", *words), Write(texts).on_written
 
     def converse(self, raw, steps, leaves):
         """Send them all, read the replies; false when the link is at an end."""
@@ -174,7 +223,8 @@ class Life(threading.Thread):
         done = 0
         try:
             for _, judge in steps[:read]:
-                judge(raw.read_reply())
+                reply = raw.read_reply()
+                judge(None if GARBAGE in reply else reply)
                 done += 1
                 self.answered += 1
         except ConnectionError:
@@ -248,9 +298,13 @@ class Calm(threading.Thread):
 class Demon:
     """Does one harm after the other, and undoes it."""
 
-    def __init__(self, servers, relays):
+    def __init__(self, proxy, servers, relays):
+        self.proxy = proxy
         self.servers = servers
         self.relays = relays
+        self.deeds = [self.kill, self.pause, self.kill_clients, self.cut,
+                      self.cut_later, self.stop, self.delay, self.vanish,
+                      self.corrupt, self.reload]
         self.random = random.Random(SEED)
         self.done = []
         self.over = threading.Event()
@@ -258,8 +312,7 @@ class Demon:
     def harm(self):
         """One fault, from its beginning to its end."""
         number = self.random.randrange(len(self.servers))
-        deed = self.random.choice([self.kill, self.pause, self.cut, self.stop,
-                                   self.cut_later, self.delay, self.vanish])
+        deed = self.random.choice(self.deeds)
         self.done.append((deed.__name__, number))
         deed(self.servers[number], self.relays[number])
 
@@ -275,6 +328,39 @@ class Demon:
         server.pause()
         self.wait(3)
         server.resume()
+
+    def kill_clients(self, server, _):
+        """By the server, with the address of a client, or all of them."""
+        with server.client() as direct:
+            for _ in range(self.random.randrange(1, 5)):
+                clients = [each["addr"] for each in direct.client_list()
+                           if each["cmd"] != "client|list"]
+                if clients and self.random.random() < 0.5:
+                    self.kill_one(direct, self.random.choice(clients))
+                else:
+                    direct.client_kill_filter(_type="normal", skipme=True)
+                self.wait(0.3)
+
+    def kill_one(self, direct, address):
+        try:
+            direct.client_kill(address)
+        except redis.ResponseError as error:
+            assert "No such client" in str(error)
+
+    def corrupt(self, _, relay):
+        """What a server says, somewhere in the middle of it."""
+        for _ in range(self.random.randrange(1, 5)):
+            relay.after(DOWN, self.random.randrange(1, 5000), inject(GARBAGE))
+            self.wait(0.3)
+        relay.mend()
+
+    def reload(self, *_):
+        """By a file in which nothing has changed."""
+        for _ in range(self.random.randrange(1, 4)):
+            count = len(self.proxy.events("reloaded"))
+            self.proxy.signal(signal.SIGHUP)
+            self.proxy.wait_for_event("reloaded", count + 1, timeout=30)
+            self.wait(0.3)
 
     def cut(self, _, relay):
         for _ in range(self.random.randrange(1, 5)):
@@ -358,14 +444,23 @@ class Stage:
         """By what the servers themselves say."""
         direct = [server.client() for server in self.servers]
         for life in self.lives:
-            for counter in life.counters:
-                found = [client.get(counter.key) for client in direct]
-                found = [int(value) for value in found if value is not None]
-                assert len(found) <= 1, (counter.key, found)
-                counter.check(found[0] if found else 0)
-            for value in life.values:
-                for client in direct:
-                    value.check(client.get(value.key))
+            for each in life.counters + life.values:
+                found = [client.get(each.key) for client in direct]
+                found = [text for text in found if text is not None]
+                assert len(found) <= 1, (each.key, found)
+                each.check_end(found[0] if found else None)
+
+    def report(self, demon):
+        """What was done and met, for whoever wants to know."""
+        counters = [counter for life in self.lives for counter in life.counters]
+        print(f"answered {sum(life.answered for life in self.lives)}, calm "
+              f"{sum(each.count for each in self.calm)}, increments "
+              f"acknowledged {sum(each.acknowledged for each in counters)}, "
+              f"unknown {sum(each.unknown for each in counters)}, refused "
+              f"{sum(each.refused for each in counters)}, replies cut "
+              f"{sum(life.cut for life in self.lives)}")
+        deeds = collections.Counter(deed for deed, _ in demon.done)
+        print("faults", *(f"{deed} {count}" for deed, count in deeds.items()))
 
     def is_idle(self):
         """No request, and no connection to a server but for probes."""
@@ -385,13 +480,14 @@ def test_random_faults_break_no_promise(world):
     eventually(lambda: stage.proxy.stats.value(
         "pointsman_pool_client_connections") == len(stage.calm))
     fds = stage.proxy.fd_count()
-    demon = Demon(stage.servers[:3], stage.relays)
+    demon = Demon(stage.proxy, stage.servers[:3], stage.relays)
     for each in stage.threads():
         each.start()
     try:
         memory = stage.play(demon)
     finally:
         stage.end()
+        stage.report(demon)
     assert not stage.problems(), (stage.problems(), demon.done)
     assert not any(each.is_alive() for each in stage.threads())
     assert max(each.slowest for each in stage.calm) < seconds(2)
