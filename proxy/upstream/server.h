@@ -165,8 +165,8 @@ void server_set_verdict(struct server *server, enum health_state state);
 
 /* A call was sent to it and has expired; it may have lost its lane since. */
 void server_on_expired(struct server *server, struct call *call);
-/* A request was answered with an error; where servers are ejected, some of these
- * count as failures, as twemproxy has it. */
+/* A request was answered with an error.  Some of these are no sign of health, so
+ * that probes go on; where servers are ejected, some count as failures. */
 void server_on_error(struct server *server, struct view reply);
 /* Note it for control. */
 void server_report(struct server *server, enum incident what);

@@ -37,16 +37,27 @@ server_report(struct server *server, enum incident what)
 void
 server_on_error(struct server *server, struct view reply)
 {
-    static const char *const words[] = {"-OOM ", "-BUSY ", "-LOADING "};
+    static const struct {
+        const char *word;
+        bool ejects;     /* as twemproxy has it */
+        bool is_unready; /* no sign of health, whoever asks */
+    } rows[] = {
+        {"-OOM ", true, false},
+        {"-BUSY ", true, false},
+        {"-LOADING ", true, true},
+        {"-MASTERDOWN ", false, true},
+    };
+    bool may_eject = pool_ejects(server->settings);
 
-    if (!pool_ejects(server->settings))
-        return;
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        struct view word = view_str(words[i]);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct view word = view_str(rows[i].word);
         if (reply.len < word.len || memcmp(reply.data, word.data, word.len))
             continue;
-        cell_inc(&server->stats->failure_replies);
-        server_report(server, INCIDENT_REFUSAL);
+        bool is_refusal = may_eject && rows[i].ejects;
+        if (is_refusal || rows[i].is_unready)
+            cell_inc(&server->stats->failure_replies);
+        if (is_refusal)
+            server_report(server, INCIDENT_REFUSAL);
     }
 }
 
