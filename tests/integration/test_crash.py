@@ -49,6 +49,16 @@ def read_lines(text, msg):
             if line.startswith("ts=") and f'level=error msg="{msg}"' in line]
 
 
+def all_threads_wait(proxy):
+    """A worker that never ran yet is not in the list of who did what."""
+    for thread in os.listdir(f"/proc/{proxy.pid}/task"):
+        with open(f"/proc/{proxy.pid}/task/{thread}/stat",
+                  encoding="ascii") as file:
+            if file.read().rpartition(")")[2].split()[0] != "S":
+                return False
+    return True
+
+
 def start(world, log, server):
     """A proxy whose log is there, and where to read it."""
     path = os.path.join(world.folder, "crash.log")
@@ -57,6 +67,7 @@ def start(world, log, server):
     if log == "file":
         proxy.process.log_path = path
     proxy.wait_for_event("ready")
+    eventually(lambda: all_threads_wait(proxy))
     return proxy, proxy.process.log_path
 
 
