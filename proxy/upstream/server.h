@@ -77,7 +77,8 @@ struct server {
     const char *name;
     const struct address_text *at; /* as written */
     struct address_list *addresses; /* a ref; where that leads */
-    uint32_t first_address; /* which new lanes try first */
+    uint32_t first_address; /* which new lanes try first ... */
+    bool is_first_good;     /* ... since one was connected to it */
     struct stream_options options;
     struct server_stats *stats;
     uint32_t refs;          /* generations that have it ... */

@@ -80,17 +80,17 @@ server_is_same(const struct server *server, const struct server_place *place)
 
 /* --- addresses -------------------------------------------------------------- */
 
-/* Whom it goes to now stays the first, if it is still there. */
-static uint32_t
-first_of(const struct server *server, const struct address_list *list)
+/* Where it has connections stays the first, if it is still there. */
+static void
+choose_first(struct server *server, const struct address_list *list)
 {
     const struct address_list *before = server->addresses;
+    uint32_t i = list->count;
 
-    if (before == NULL || before->count == 0)
-        return 0;
-    uint32_t i =
-        address_list_find(list, &before->items[server->first_address]);
-    return i < list->count ? i : 0;
+    if (server->is_first_good)
+        i = address_list_find(list, &before->items[server->first_address]);
+    server->is_first_good = i < list->count;
+    server->first_address = server->is_first_good ? i : 0;
 }
 
 /* Whatever was thought of the server was of other addresses. */
@@ -117,7 +117,7 @@ server_set_addresses(struct server *server, struct address_list *list)
 
     if (before == list)
         return;
-    server->first_address = first_of(server, list);
+    choose_first(server, list);
     server->addresses = address_list_ref(list);
     if (before != NULL && !address_list_is_alike(before, list))
         go_elsewhere(server);
@@ -131,8 +131,10 @@ server_note_address(struct server *server, const struct address *address,
     uint32_t count = server->addresses->count;
     uint32_t i = address_list_find(server->addresses, address);
 
-    if (i < count)
-        server->first_address = is_good ? i : (i + 1) % count;
+    if (i == count)
+        return;
+    server->first_address = is_good ? i : (i + 1) % count;
+    server->is_first_good = is_good;
 }
 
 /* --- placing ---------------------------------------------------------------- */
