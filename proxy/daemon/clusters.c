@@ -155,7 +155,8 @@ take_pool(struct control *control, size_t number)
         watched->control = control;
         watched->id = id;
         watched->cluster =
-            cluster_new(control->loop, settings, &cluster_ops, watched);
+            cluster_new(control->loop, control->names, settings, &cluster_ops,
+                        watched);
         TAILQ_INSERT_TAIL(&control->clusters, watched, link);
     } else {
         cluster_configure(watched->cluster, settings);

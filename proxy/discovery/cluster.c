@@ -7,18 +7,21 @@
 #include "base/mem.h"
 #include "discovery/ask.h"
 #include "discovery/candidates.h"
+#include "discovery/names.h"
 #include "resp/encode.h"
 #include "resp/reply_read.h"
 
 #define PAUSE_DOUBLINGS 16
 #define PAUSE_MAX_MS 500 /* unless cluster_refresh_min is longer */
 #define QUOTED_MAX 256
+#define NAME_WAIT_MS 20
 
 struct cluster {
     const struct pool_settings *settings;
     const struct cluster_ops *ops;
     void *arg;
     struct loop *loop;
+    struct names *names;
     struct ask ask;
     struct timer next;          /* of the round that is due */
     struct candidates candidates;
@@ -31,6 +34,7 @@ struct cluster {
     unsigned fruitless;         /* rounds in a row that brought nothing new */
     bool is_wanted;             /* somebody waits for news */
     bool is_hinted;             /* the round under way is for a hint */
+    bool is_waiting;            /* for the name of somebody to ask */
     bool is_failing;            /* that no node gives a map has been logged */
     enum map_cause cause;
     struct cluster_stats stats;
@@ -204,6 +208,7 @@ take_failure(struct cluster *cluster, const char *why)
 
     cell_inc(&cluster->stats.node_failures);
     cluster->asked->failures++;
+    names_hint(cluster->names, cluster->asked->host);
     log_at(cluster->asked->failures == 1 ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG,
            "node gives no map of its cluster", "pool=%s node=%s:%u reason=%s",
            cluster->settings->name, cluster->asked->host, cluster->asked->port,
@@ -287,9 +292,54 @@ ask_candidate(struct cluster *cluster, const struct address *address)
     buf_fini(&questions);
 }
 
+/* --- where to ask ---------------------------------------------------------- */
+
+enum where {
+    WHERE_THERE,
+    WHERE_PENDING, /* its name is being asked for */
+    WHERE_NOWHERE
+};
+
+/* Its IP address, as others say, and what its name leads to: all of them in turn,
+ * the next after each failure. */
+static enum where
+find_where(struct cluster *cluster, const struct candidate *candidate,
+           struct address *address)
+{
+    if (address_from_literal(address, candidate->host, candidate->port))
+        return WHERE_THERE;
+    bool has_ip = candidate->ip != NULL &&
+        address_from_literal(address, candidate->ip, candidate->port);
+    const struct address_list *list =
+        names_find(cluster->names, candidate->host);
+    uint32_t count = list->count + has_ip;
+    if (count == 0)
+        return list->is_pending ? WHERE_PENDING : WHERE_NOWHERE;
+    uint32_t turn = candidate->failures % count;
+    if (turn >= has_ip) {
+        *address = list->items[turn - has_ip];
+        address_set_port(address, candidate->port);
+    }
+    return WHERE_THERE;
+}
+
+static void
+note_nowhere(const struct cluster *cluster, struct candidate *candidate)
+{
+    if (candidate->failures++ == 0)
+        log_warn("node gives no map of its cluster",
+                 "pool=%s node=%s:%u reason=\"its name does not resolve\"",
+                 cluster->settings->name, candidate->host, candidate->port);
+}
+
 static void
 end_round(struct cluster *cluster)
 {
+    if (cluster->is_waiting) { /* nobody has been asked for nothing yet */
+        cluster->is_wanted = true;
+        timer_start(&cluster->next, NAME_WAIT_MS);
+        return;
+    }
     cell_inc(&cluster->stats.map_failures);
     cluster->fruitless++;
     cluster->is_wanted = true;
@@ -309,17 +359,17 @@ ask_next(struct cluster *cluster)
 
     while ((cluster->asked = candidates_next(&cluster->candidates,
                                              now_us)) != NULL) {
-        const struct candidate *asked = cluster->asked;
-        const char *host = asked->ip != NULL ? asked->ip : asked->host;
-        if (address_from_literal(&address, host, asked->port)) {
+        switch (find_where(cluster, cluster->asked, &address)) {
+        case WHERE_THERE:
             ask_candidate(cluster, &address);
             return;
+        case WHERE_PENDING:
+            cluster->is_waiting = true;
+            break;
+        case WHERE_NOWHERE:
+            note_nowhere(cluster, cluster->asked);
+            break;
         }
-        if (cluster->asked->failures++ == 0)
-            log_warn("node gives no map of its cluster",
-                     "pool=%s node=%s:%u reason=\"nodes are asked by address, "
-                     "not by name\"",
-                     cluster->settings->name, asked->host, asked->port);
     }
     end_round(cluster);
 }
@@ -333,6 +383,7 @@ begin_round(struct cluster *cluster)
         candidates_forgive(&cluster->candidates, loop_now_us(cluster->loop));
     }
     cluster->is_wanted = false;
+    cluster->is_waiting = false;
     cell_inc(&cluster->stats.refreshes[cluster->cause]);
     candidates_begin_round(&cluster->candidates);
     ask_next(cluster);
@@ -351,12 +402,14 @@ cluster_hint(struct cluster *cluster, enum map_cause cause, uint64_t seen_us)
 /* --- life ------------------------------------------------------------------------------- */
 
 struct cluster *
-cluster_new(struct loop *loop, const struct pool_settings *settings,
+cluster_new(struct loop *loop, struct names *names,
+            const struct pool_settings *settings,
             const struct cluster_ops *ops, void *arg)
 {
     struct cluster *cluster = MEM_NEW(struct cluster);
 
     cluster->loop = loop;
+    cluster->names = names;
     cluster->settings = settings;
     cluster->ops = ops;
     cluster->arg = arg;

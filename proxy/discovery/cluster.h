@@ -21,6 +21,7 @@
 
 struct cluster;
 struct loop;
+struct names;
 
 struct cluster_ops {
     /* There is another map; the topology is borrowed for this call. */
@@ -31,7 +32,7 @@ struct cluster_ops {
 
 /* Asks at once, which is heard of from the loop; the settings are borrowed until
  * cluster_configure() brings others. */
-struct cluster *cluster_new(struct loop *loop,
+struct cluster *cluster_new(struct loop *loop, struct names *names,
                             const struct pool_settings *settings,
                             const struct cluster_ops *ops, void *arg);
 void cluster_free(struct cluster **clusterp);

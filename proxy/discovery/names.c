@@ -14,13 +14,15 @@
 #define SETTLE_MS 5 /* changes that come together are told once */
 #define LIST_TEXT_MAX 512
 #define US_PER_MS 1000
+#define WANTED_US (600 * (uint64_t)1000000)
 
 struct named {
     TAILQ_ENTRY(named) link;
     struct names *names;
     char *host;
     struct name name;
-    bool is_claimed;
+    bool is_claimed;    /* by a server */
+    uint64_t wanted_us; /* by somebody else, for so long */
 };
 
 struct names {
@@ -35,8 +37,17 @@ struct names {
     struct name_stats stats;
 };
 
+/* Does anybody want to know? */
+static bool
+is_wanted(const struct named *named)
+{
+    return named->is_claimed ||
+        named->wanted_us > loop_now_us(named->names->loop);
+}
+
 static void ask(struct named *named);
 static void named_free(struct named *named);
+static void forget_unwanted(struct names *names, bool has_questions);
 
 /* --- when ------------------------------------------------------------------- */
 
@@ -59,10 +70,13 @@ plan(struct names *names)
                         : 0);
 }
 
+/* No server is where a name that only somebody else wants leads to. */
 static void
-tell_soon(struct names *names)
+tell_soon(struct named *named)
 {
-    if (!timer_is_active(&names->settle))
+    struct names *names = named->names;
+
+    if (named->is_claimed && !timer_is_active(&names->settle))
         timer_start(&names->settle, SETTLE_MS);
 }
 
@@ -77,10 +91,12 @@ on_next(struct timer *timer, void *arg)
     TAILQ_FOREACH(named, &names->table, link)
     {
         if (name_is_overdue(&named->name, &names->limits, now_us))
-            tell_soon(names);
-        else if (!named->name.is_asking && named->name.due_us <= now_us)
+            tell_soon(named);
+        else if (!named->name.is_asking && named->name.due_us <= now_us &&
+                 is_wanted(named))
             ask(named);
     }
+    forget_unwanted(names, true);
     plan(names);
 }
 
@@ -156,13 +172,13 @@ on_answer(void *arg, const struct resolve_answer *answer)
                          loop_clock_us(names->loop))) {
         note_change(named, before);
         count_known(names);
-        tell_soon(names);
+        tell_soon(named);
     }
     if (answer->result != RESOLVE_FOUND)
         note_failure(named, answer);
     address_list_unref(&before);
-    if (!named->is_claimed)
-        named_free(named); /* nobody wants to know any more */
+    if (!is_wanted(named))
+        named_free(named);
     plan(names);
 }
 
@@ -189,16 +205,19 @@ find(const struct names *names, const char *host)
 }
 
 static struct named *
-get(struct names *names, const char *host)
+get(struct names *names, const char *host, uint64_t wanted_us)
 {
     struct named *named = find(names, host);
 
-    if (named != NULL)
+    if (named != NULL) {
+        named->wanted_us = MAX(named->wanted_us, wanted_us);
         return named;
+    }
     named = MEM_NEW(struct named);
     named->names = names;
     named->host = mem_strdup(host);
-    named->is_claimed = true;
+    named->is_claimed = wanted_us == 0;
+    named->wanted_us = wanted_us;
     name_init(&named->name, loop_clock_us(names->loop));
     TAILQ_INSERT_TAIL(&names->table, named, link);
     if (names->resolver != NULL)
@@ -218,13 +237,13 @@ named_free(struct named *named)
 /* Those that are being asked for go with their answer, unless there will be
  * none. */
 static void
-forget_unclaimed(struct names *names, bool has_questions)
+forget_unwanted(struct names *names, bool has_questions)
 {
     struct named *named = TAILQ_FIRST(&names->table);
 
     while (named != NULL) {
         struct named *next = TAILQ_NEXT(named, link);
-        if (!named->is_claimed && !(has_questions && named->name.is_asking))
+        if (!is_wanted(named) && !(has_questions && named->name.is_asking))
             named_free(named);
         named = next;
     }
@@ -232,19 +251,31 @@ forget_unclaimed(struct names *names, bool has_questions)
 
 /* --- snapshots -------------------------------------------------------------- */
 
+/* The name comes first, as that is what the server asks to be called by. */
+static struct address_list *
+list_of_server(const struct roster_entry *entry,
+               const struct address_list *known)
+{
+    uint16_t port = entry->address.port;
+    struct address ip;
+
+    if (entry->ip != NULL && address_from_literal(&ip, entry->ip, port))
+        return address_list_and(known, port, &ip);
+    return address_list_and(known, port, NULL);
+}
+
 static void
 fill_server(struct names *names, struct snapshot *snapshot, size_t number,
             uint32_t i)
 {
     const struct pool_map *map = &snapshot->pools[number];
-    const struct address_text *at = &map->roster->entries[i].address;
+    const struct roster_entry *entry = &map->roster->entries[i];
 
     if (map->addresses[i]->is_fixed)
         return;
-    struct named *named = get(names, at->host);
+    struct named *named = get(names, entry->address.host, 0);
     named->is_claimed = true;
-    struct address_list *list =
-        address_list_with_port(named->name.addresses, at->port);
+    struct address_list *list = list_of_server(entry, named->name.addresses);
     if (address_list_is_alike(map->addresses[i], list))
         address_list_unref(&list); /* what did not change is the same object */
     else
@@ -264,10 +295,20 @@ names_take(struct names *names, struct snapshot *snapshot)
         for (uint32_t i = 0; i < snapshot->pools[p].roster->count; i++)
             fill_server(names, snapshot, p, i);
     }
-    forget_unclaimed(names, true);
+    forget_unwanted(names, true);
     count_known(names);
     timer_stop(&names->settle); /* all is told by this */
     plan(names);
+}
+
+const struct address_list *
+names_find(struct names *names, const char *host)
+{
+    uint64_t now_us = loop_now_us(names->loop);
+    const struct named *named = get(names, host, now_us + WANTED_US);
+
+    plan(names);
+    return named->name.addresses;
 }
 
 void
@@ -305,7 +346,7 @@ names_configure(struct names *names, struct resolver *resolver,
         .ttl_max_us = (uint64_t)settings->resolve_ttl_max_ms * US_PER_MS,
         .wait_us = (uint64_t)settings->resolve_timeout_ms * US_PER_MS,
     };
-    forget_unclaimed(names, false);
+    forget_unwanted(names, false);
     TAILQ_FOREACH(named, &names->table, link)
     {
         ask(named);

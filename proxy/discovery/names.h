@@ -4,7 +4,8 @@
  *   a snapshot's servers --names_take--> the table --questions--> net/resolve
  *                        <---addresses--           <--answers---
  *
- * Every name in use stands here once, however many servers have it.  It is asked
+ * Every name in use stands here once, however many servers have it.  A server
+ * that has an IP address besides, as nodes of clusters have, is there as well.  It is asked
  * for when it begins to be used, when its answer holds no longer, and when a
  * connection has failed (discovery/name.h says when exactly).  When addresses
  * change on_change comes, a moment later so that many changes make one; a new
@@ -44,6 +45,11 @@ struct resolver *names_make_resolver(struct loop *loop,
 /* Before a snapshot is published: its servers are where their names lead; names
  * that it does not have are forgotten. */
 void names_take(struct names *names, struct snapshot *snapshot);
+
+/* What is known of a name that no server has, but somebody wants to go to: without
+ * ports, borrowed until the next turn.  It is asked for from now on, until nobody
+ * has wanted it for a while. */
+const struct address_list *names_find(struct names *names, const char *host);
 
 /* A connection to a server of this name has failed. */
 void names_hint(struct names *names, const char *host);

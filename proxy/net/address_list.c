@@ -31,15 +31,19 @@ address_list_of(const struct address *address)
 }
 
 struct address_list *
-address_list_with_port(const struct address_list *list, uint16_t port)
+address_list_and(const struct address_list *list, uint16_t port,
+                 const struct address *more)
 {
-    struct address_list *made = address_list_new(list->count);
+    struct address_list *made = address_list_new(list->count + 1);
 
-    made->is_pending = list->is_pending;
+    made->count = list->count;
     for (uint32_t i = 0; i < list->count; i++) {
         made->items[i] = list->items[i];
         address_set_port(&made->items[i], port);
     }
+    if (more != NULL && address_list_find(made, more) == made->count)
+        made->items[made->count++] = *more;
+    made->is_pending = list->is_pending && made->count == 0;
     return made;
 }
 

@@ -25,9 +25,11 @@ struct address_list {
 struct address_list *address_list_new(uint32_t count);
 /* A fixed one. */
 struct address_list *address_list_of(const struct address *address);
-/* The same addresses with another port. */
-struct address_list *address_list_with_port(const struct address_list *list,
-                                            uint16_t port);
+/* The same addresses with another port; then one more, unless that is NULL or
+ * among them. */
+struct address_list *address_list_and(const struct address_list *list,
+                                      uint16_t port,
+                                      const struct address *more);
 
 struct address_list *address_list_ref(struct address_list *list);
 void address_list_unref(struct address_list **listp);

@@ -24,7 +24,7 @@ struct roster_entry {
     struct address_text address;
     /* Of a discovered node only. */
     char id[NODE_ID_MAX + 1];
-    char *ip;         /* a literal to go by when the address has a name */
+    char *ip;         /* a literal; the address may have a name */
     uint32_t slot_count;
     char *zone;       /* NULL: it does not say */
     uint32_t primary; /* number of the one it replicates, or its own */

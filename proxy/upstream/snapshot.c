@@ -75,7 +75,6 @@ static struct address_list *
 find_addresses(const struct roster_entry *server, struct error *error)
 {
     const struct address_text *text = &server->address;
-    const char *host = server->ip != NULL ? server->ip : text->host;
     struct address address;
     struct error why;
 
@@ -85,10 +84,14 @@ find_addresses(const struct roster_entry *server, struct error *error)
         error_set(error, "server %s: %s", server->name, why.text);
         return NULL;
     }
-    if (address_from_literal(&address, host, text->port))
+    if (address_from_literal(&address, text->host, text->port))
         return address_list_of(&address);
-    struct address_list *list = address_list_new(0);
-    list->is_pending = true;
+    struct address_list *list = server->ip != NULL &&
+            address_from_literal(&address, server->ip, text->port)
+        ? address_list_of(&address)
+        : address_list_new(0);
+    list->is_pending = list->count == 0;
+    list->is_fixed = false;
     return list;
 }
 

@@ -9,6 +9,7 @@ import signal
 import pytest
 
 from harness import eventually, free_port
+from lib_cluster import Cluster
 from lib_dns import SERVFAIL, NameServer
 from test_health import Neighbour
 
@@ -236,3 +237,35 @@ def test_the_hosts_file_comes_first(world, dns):
     for key in range(20):
         assert client.command("SET", f"key{key}", "v") == b"+OK\r\n"
     assert not dns.questions
+
+
+def test_seeds_and_nodes_of_a_cluster_have_names(world, dns):
+    """Nobody is at the address that the node tells of itself."""
+    cluster = Cluster(world, 1, 0, arguments=(
+        "--cluster-announce-ip", "127.0.0.9",
+        "--cluster-announce-hostname", "node.test",
+        "--cluster-preferred-endpoint-type", "hostname"))
+    port = cluster.nodes[0].port
+    proxy = world.proxy("""
+        pointsman:
+          workers: 2
+          stats: 127.0.0.1:0
+          resolver: $dns
+          resolve_timeout: 200ms
+          resolve_ttl_min: 50ms
+        pool:
+          listen: 127.0.0.1:0
+          distribution: slots
+          cluster: ["seed.test:$port"]
+        """, dns=dns.address, port=port)
+    proxy.expect_errors("no node of the cluster gives a map")
+    event = proxy.wait_for_event("node gives no map of its cluster")
+    assert event["reason"] == "its name does not resolve"
+    dns.set("node.test", a=["127.0.0.1"])
+    dns.set("seed.test", a=["127.0.0.4", "127.0.0.1"])
+    proxy.wait_for_event("map of cluster changed")
+    for _ in range(2):  # workers
+        assert proxy.client().set("key", "value")
+    assert {labels["address"] for name, labels, _ in proxy.stats.metrics()
+            if name == "pointsman_server_address"} == \
+        {f"127.0.0.1:{port}", f"127.0.0.9:{port}"}

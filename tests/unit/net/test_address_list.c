@@ -52,7 +52,7 @@ START_TEST(order_makes_no_difference_ports_and_numbers_do)
     struct address_list *turned = list_of("::1", "127.0.0.1", 1);
     struct address_list *other = list_of("127.0.0.1", "127.0.0.2", 1);
     struct address_list *empty = address_list_new(0);
-    struct address_list *ports = address_list_with_port(list, 2);
+    struct address_list *ports = address_list_and(list, 2, NULL);
     struct address_list *one = address_list_of(&list->items[0]);
 
     ck_assert(address_list_is_alike(list, turned));
@@ -69,6 +69,32 @@ START_TEST(order_makes_no_difference_ports_and_numbers_do)
     address_list_unref(&empty);
     address_list_unref(&ports);
     address_list_unref(&one);
+}
+END_TEST
+
+START_TEST(one_more_is_no_more_if_it_is_there)
+{
+    struct address_list *list = list_of("127.0.0.1", "::1", 0);
+    struct address_list *pending = address_list_new(0);
+    struct address there = address_of("::1", 7);
+    struct address more = address_of("127.0.0.2", 7);
+    struct address_list *same = address_list_and(list, 7, &there);
+    struct address_list *longer = address_list_and(list, 7, &more);
+
+    pending->is_pending = true;
+    struct address_list *known = address_list_and(pending, 7, &more);
+    struct address_list *unknown = address_list_and(pending, 7, NULL);
+    ck_assert_uint_eq(same->count, 2);
+    ck_assert_uint_eq(longer->count, 3);
+    ck_assert_uint_eq(address_list_find(longer, &more), 2);
+    ck_assert(known->count == 1 && !known->is_pending);
+    ck_assert(unknown->count == 0 && unknown->is_pending);
+    address_list_unref(&list);
+    address_list_unref(&pending);
+    address_list_unref(&same);
+    address_list_unref(&longer);
+    address_list_unref(&known);
+    address_list_unref(&unknown);
 }
 END_TEST
 
@@ -114,6 +140,7 @@ main(void)
 
     tcase_add_test(tests, literals_are_told_from_names);
     tcase_add_test(tests, order_makes_no_difference_ports_and_numbers_do);
+    tcase_add_test(tests, one_more_is_no_more_if_it_is_there);
     tcase_add_test(tests, not_known_yet_is_not_the_same_as_nowhere);
     tcase_add_test(tests, time_left_is_shared_among_the_addresses_left);
     tcase_add_test(tests, text_is_cut_where_there_is_no_more_room);
