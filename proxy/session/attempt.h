@@ -16,11 +16,11 @@ enum hold {
     HOLD_ROUTE, /* goes out again, by the map */
     HOLD_ASK,   /* goes to one server, behind ASKING */
     HOLD_WAIT,  /* goes out again by the map, not before again_us */
-    HOLD_DOUBT  /* a script's answer looks like a redirect: is it one? */
+    HOLD_DOUBT  /* a script's answer looks like a redirect: the node is asked */
 };
 
 struct attempt {
-    uint64_t again_us; /* HOLD_WAIT, HOLD_DOUBT: until then */
+    uint64_t again_us; /* HOLD_WAIT: until then */
     uint64_t since_us; /* when it was first held */
     uint64_t map;      /* number of the map by which `target` counts */
     uint32_t target;   /* HOLD_ASK: the server */

@@ -7,12 +7,11 @@
 #include "command/outcome.h"
 #include "command/redirect.h"
 #include "session/deadline.h"
+#include "session/doubt.h"
 #include "session/holding_priv.h"
 #include "session/replica_read.h"
 #include "session/retry.h"
 #include "session/session.h"
-
-#define DOUBT_US 1000000 /* a newer map should be here by then */
 
 /* --- the timer -------------------------------------------------------------- */
 
@@ -225,25 +224,63 @@ learn_only(struct request *request, const struct attempt *attempt,
                              find_target(request, &redirect, asked));
 }
 
-/* A script can say anything, and its effects would come twice.  Only when the
- * next map agrees that the slot is another node's was it a redirect. */
+/* A redirect of another slot is surely not the node's. */
+static bool
+is_about_slot(const struct attempt *attempt, struct view line)
+{
+    struct redirect redirect;
+
+    return retry_action((enum outcome)attempt->outcome) != RETRY_FOLLOW ||
+        (redirect_parse(&redirect, line) && redirect.slot == attempt->slot);
+}
+
+/* A script can say anything, and its effects would come twice: what it has said
+ * is kept until the node has been asked. */
 static bool
 take_doubtful(struct request *request, struct attempt *attempt,
               const struct reply_piece *piece, struct view line)
 {
-    struct redirect redirect;
-
-    if (attempt->outcome != OUTCOME_MOVED || request->job != NULL ||
-        !redirect_parse(&redirect, line) || redirect.slot != attempt->slot)
+    if (request->job != NULL || request_is_gone(request) ||
+        !is_about_slot(attempt, line) || !doubt_ask(request))
         return false;
-    session_pool_hint(request->pool, MAP_CAUSE_MOVED);
     request->reply_type = piece->type;
     request->reply_bytes = piece->len;
     chain_push(&request->reply, piece->chunk, piece->off, piece->len);
     request_charge(request, piece->len);
-    attempt->again_us = now_of(request) + DOUBT_US;
     hold(request, attempt, HOLD_DOUBT);
     return true;
+}
+
+/* The node refuses the keys, so nothing was executed. */
+static void
+take_refusal(struct request *request, struct attempt *attempt,
+             struct view line)
+{
+    enum retry_action action = retry_action((enum outcome)attempt->outcome);
+
+    request_undo(request);
+    if (action == RETRY_FOLLOW &&
+        take_redirect(request, attempt, request->shard, line))
+        return;
+    if (action == RETRY_WAIT)
+        learn_obstacle(request, attempt);
+    hold_for_a_while(request, attempt);
+}
+
+void
+holding_settle(struct request *request, struct view line)
+{
+    struct attempt *attempt = &request->attempt;
+    enum outcome outcome = outcome_of(line);
+
+    ASSERT(attempt->hold == HOLD_DOUBT);
+    holding_drop(request, attempt);
+    if (line.len == 0 || retry_action(outcome) == RETRY_PASS_ON) {
+        request_done(request);
+        return;
+    }
+    attempt->outcome = (uint8_t)outcome;
+    take_refusal(request, attempt, line);
 }
 
 bool

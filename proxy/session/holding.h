@@ -45,6 +45,10 @@ attempt_is_refused(struct request *request, struct attempt *attempt,
 bool holding_take_loss(struct request *request, struct attempt *attempt,
                        uint32_t asked, bool sent) MUST_CHECK;
 
+/* What the node says itself of a command that is in doubt; nothing when it could
+ * not be heard. */
+void holding_settle(struct request *request, struct view line);
+
 /* Nobody serves its slot, as far as is known. */
 void holding_take_unserved(struct request *request, struct attempt *attempt);
 

@@ -67,6 +67,7 @@ is_under_way(const struct request *request)
     if (request->job != NULL)
         return !split_job_is_idle(request);
     return request->call.state != CALL_IDLE ||
+        request->attempt.hold == HOLD_DOUBT ||
         (is_of_slot(request) && !attempt_is_held(&request->attempt));
 }
 
@@ -289,28 +290,6 @@ go_alone(struct holding_pass *pass, struct request *request,
     return true;
 }
 
-/* The map has a say about a script's answer; without a newer one the answer is
- * the script's own. */
-static bool
-resolve_doubt(struct holding_pass *pass, struct request *request,
-              struct attempt *attempt, struct call *call, uint32_t *server)
-{
-    const struct server *asked = request_server(request);
-    uint32_t owner = owner_of(pass, attempt);
-    bool is_same = owner != ROUTE_NONE &&
-        generation_server(pass->session->generation, owner) == asked;
-
-    if (owner != ROUTE_NONE && !is_same) {
-        request_undo(request);
-        return go_by_map(pass, request, attempt, call, server);
-    }
-    if (attempt->again_us > pass->now_us)
-        return wait_for(pass, attempt);
-    holding_drop(request, attempt);
-    request_done(request);
-    return false;
-}
-
 bool
 holding_release(struct holding_pass *pass, struct request *request,
                 struct attempt *attempt, struct call *call, uint32_t *server)
@@ -329,7 +308,7 @@ holding_release(struct holding_pass *pass, struct request *request,
             return wait_for(pass, attempt);
         return go_by_map(pass, request, attempt, call, server);
     case HOLD_DOUBT:
-        return resolve_doubt(pass, request, attempt, call, server);
+        return false; /* a question is under way, and its answer ends it */
     }
     return false;
 }

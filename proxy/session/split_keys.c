@@ -9,23 +9,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "resp/request_scan.h"
+#include "session/body_words.h"
 #include "session/session.h"
 #include "session/split_job_priv.h"
-
-/* The words of a request that stands in a chunk; it was scanned before. */
-static struct command_args
-body_words(struct request_scan *scan, const struct extent *body)
-{
-    struct request_limits limits = {.max_args = UINT32_MAX,
-                                    .max_bulk = RESP_MAX_BULK};
-    const char *data = body->chunk->data + body->off;
-
-    request_scan_init(scan);
-    enum resp_result result = request_scan(scan, &limits, data, body->len);
-    ASSERT(result == RESP_OK);
-    return (struct command_args){data, scan->args, scan->argc};
-}
 
 /* --- room for more parts ----------------------------------------------------- */
 
