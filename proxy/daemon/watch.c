@@ -239,6 +239,16 @@ watch_of(struct call *call)
     return CONTAINER_OF(call, struct watch, call);
 }
 
+/* Who was ejected for being busy is not asked by clients whether it still is. */
+static enum ping_result
+watch_judge(const struct watch *watch, const struct reply_piece *piece)
+{
+    enum ping_result result =
+        health_judge_ping(view_of(piece->chunk->data + piece->off, piece->len));
+
+    return result == PING_BUSY && watch->is_ejected ? PING_NOT_READY : result;
+}
+
 static void
 on_reply(struct call *call, const struct reply_piece *piece)
 {
@@ -246,9 +256,9 @@ on_reply(struct call *call, const struct reply_piece *piece)
 
     if (!piece->last)
         return;
-    switch (health_judge_ping(
-        view_of(piece->chunk->data + piece->off, piece->len))) {
+    switch (watch_judge(watch, piece)) {
     case PING_ALIVE:
+    case PING_BUSY:
         watch_probe_answered(watch);
         break;
     case PING_NOT_READY:

@@ -141,7 +141,7 @@ health_judge_ping(struct view reply)
         enum ping_result result;
     } answers[] = {
         {"+PONG", PING_ALIVE},          {"-MISCONF ", PING_ALIVE},
-        {"-BUSY ", PING_ALIVE},         {"-NOAUTH ", PING_ALIVE},
+        {"-BUSY ", PING_BUSY},          {"-NOAUTH ", PING_ALIVE},
         {"-NOPERM ", PING_ALIVE},       {"-LOADING ", PING_NOT_READY},
         {"-MASTERDOWN ", PING_NOT_READY},
     };

@@ -91,6 +91,7 @@ bool health_probe_pause(const struct health *health,
 /* What a reply to PING says: whether the process is alive, and serves. */
 enum ping_result {
     PING_ALIVE,
+    PING_BUSY, /* alive, but every request is refused for a while */
     PING_NOT_READY,
     PING_ODD
 };

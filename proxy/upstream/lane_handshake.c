@@ -39,7 +39,8 @@ lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
     struct view reply = view_of(piece->chunk->data + piece->off, piece->len);
 
     if (lane->must_ping && lane->handshake_left == 1) {
-        if (health_judge_ping(reply) == PING_ALIVE)
+        enum ping_result result = health_judge_ping(reply);
+        if (result == PING_ALIVE || result == PING_BUSY)
             lane_become_ready(lane);
         else
             lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "not ready");

@@ -211,7 +211,7 @@ START_TEST(ping_is_judged_by_the_servers_words)
 {
     expect_ping(PING_ALIVE, "+PONG\r\n");
     expect_ping(PING_ALIVE, "-MISCONF Redis is configured to save RDB\r\n");
-    expect_ping(PING_ALIVE, "-BUSY Redis is busy running a script.\r\n");
+    expect_ping(PING_BUSY, "-BUSY Redis is busy running a script.\r\n");
     expect_ping(PING_ALIVE, "-NOAUTH Authentication required.\r\n");
     expect_ping(PING_ALIVE, "-NOPERM this user has no permissions\r\n");
     expect_ping(PING_NOT_READY, "-LOADING Redis is loading the dataset\r\n");
