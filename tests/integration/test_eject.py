@@ -123,6 +123,15 @@ def test_an_ejected_server_stays_out_for_its_time(world):
     assert not stage.proxy.events("server is live again")
 
 
+def test_a_dead_server_is_tried_by_probes_and_never_by_clients(world):
+    stage = Stage(world, retry="1ms")
+    stage.kill("b")
+    goal = stage.value("probes_total", "b") + 5
+    while stage.value("probes_total", "b") < goal:
+        assert set(stage.places()) == set("ac")     # none is refused
+    assert len(stage.proxy.events("server ejected")) == 1
+
+
 def test_the_last_server_stays_and_refuses_by_its_name(world):
     stage = Stage(world)
     stage.kill("a")
