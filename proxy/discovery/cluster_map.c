@@ -251,7 +251,7 @@ order_part(const struct cluster_map *map, struct order *order,
         if (is_in[i])
             order->nodes[order->count++] = &map->nodes[i];
     }
-    qsort(order->nodes + from, order->count - from, sizeof(*order->nodes),
+    qsort(order->nodes + from, order->count - from, sizeof(struct cluster_node *),
           compare_nodes);
     for (uint32_t n = from; n < order->count; n++)
         order->numbers[order->nodes[n] - map->nodes] = n;
@@ -261,7 +261,7 @@ static struct order
 order_nodes(const struct cluster_map *map)
 {
     struct order order = {
-        .nodes = mem_array(map->count, sizeof(*order.nodes)),
+        .nodes = mem_array(map->count, sizeof(struct cluster_node *)),
         .numbers = mem_array(map->count, sizeof(uint32_t)),
     };
     bool *is_owner = mem_array(map->count, sizeof(bool));

@@ -250,11 +250,10 @@ static void
 take_host(struct view word, struct view *host, uint16_t *port)
 {
     struct view address = take_word(&word, '@');
-    size_t colon = address.len;
     uint64_t number;
 
     address = take_word(&address, ',');
-    colon = address.len;
+    size_t colon = address.len;
     while (colon > 0 && address.data[colon - 1] != ':')
         colon--;
     *host = view_of(address.data, colon > 0 ? colon - 1 : 0);

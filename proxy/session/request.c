@@ -57,6 +57,7 @@ request_free(struct request *request)
     struct session_env *env = request->pool->env;
 
     ASSERT(request->session == NULL && !request->has_deadline);
+    ASSERT(request->generation != NULL);
     if (request->is_held)
         LIST_REMOVE(request, held_link);
     if (unlikely(request->job != NULL))

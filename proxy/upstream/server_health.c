@@ -51,7 +51,8 @@ server_on_error(struct server *server, struct view reply)
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct view word = view_str(rows[i].word);
-        if (reply.len < word.len || memcmp(reply.data, word.data, word.len))
+        if (reply.len < word.len ||
+            memcmp(reply.data, word.data, word.len) != 0)
             continue;
         bool is_refusal = may_eject && rows[i].ejects;
         if (is_refusal || rows[i].is_unready)
