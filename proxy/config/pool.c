@@ -15,6 +15,9 @@
 #include "config/section.h"
 #include "config/servers.h"
 
+#define COMMANDS_ALLOWED                                                \
+    "rules as in a server's ACL with spaces between them: +name, -name, " \
+    "-name|subcommand, +@category, -@category"
 #define LISTEN_ALLOWED "host:port, [v6]:port or /path [octal mode]"
 
 /* A failure leaves an address without text, to keep step with the nodes. */
@@ -127,6 +130,24 @@ read_on_server_down(struct report *report, const struct node *node,
         pool->on_server_down = DOWN_EJECT;
     else if (!view_equal(node_text(node), VIEW("error")))
         report_found(report, node, "on_server_down", "error, nil or eject");
+}
+
+static void
+read_commands(struct report *report, const struct node *node, void *target)
+{
+    struct pool_settings *pool = target;
+    char quoted[REPORT_QUOTE_SIZE];
+    struct error rule;
+
+    if (node->kind != NODE_TEXT || node_is_empty(node)) {
+        report_found(report, node, "commands", COMMANDS_ALLOWED);
+        return;
+    }
+    pool->access = MEM_NEW(struct access);
+    if (access_parse(pool->access, node_text(node), &rule) < 0)
+        report_error(report, node->at, "commands",
+                     "found the rule %s, allowed " COMMANDS_ALLOWED,
+                     log_quote(quoted, sizeof(quoted), view_str(rule.text)));
 }
 
 static void
@@ -287,6 +308,7 @@ pool_settings_fini(struct pool_settings *pool)
     mem_free(pool->listens);
     servers_fini(pool);
     cluster_fini(pool);
+    mem_free(pool->access);
 #define POOL(key, TYPE, def, min, max, help) SECTION_FREE_##TYPE(pool, key)
 #include "config/settings.def"
     mem_free(pool->name);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/view.h"
+#include "command/access.h"
 #include "route/route.h"
 
 #define SETTINGS_BOOL(key) bool key;
@@ -69,6 +70,7 @@ struct pool_settings {
     char tag[2];
     enum range_by range_by;
     enum down_answer on_server_down;
+    struct access *access;          /* commands; NULL: all are allowed */
     struct server_settings *servers;    /* in the order written */
     size_t server_count;
     struct address_text *seeds;         /* cluster: where to ask for servers */

@@ -128,6 +128,19 @@ no_auth(struct session *session, const struct command *command)
     answer_error(session, command, out, &session->pool->stats->errors_noauth);
 }
 
+/* The pool's rules forbid it: in the words of a server's ACL. */
+static void
+no_permission(struct session *session, const struct command *command)
+{
+    struct buf *out = scratch(session);
+
+    buf_printf(out,
+               "-NOPERM this user has no permissions to run the '%s' "
+               "command\r\n",
+               command->name);
+    answer_error(session, command, out, &session->pool->stats->errors_noperm);
+}
+
 /* False after having answered. */
 static bool
 allow_keys(struct session *session, const struct command *command,
@@ -166,6 +179,11 @@ request_command(struct session *session, const struct command_args *args)
     if (unlikely(!session->authenticated &&
                  (command->flags & COMMAND_NO_AUTH) == 0)) {
         no_auth(session, command);
+        return NULL;
+    }
+    const struct access *access = session->pool->settings->access;
+    if (unlikely(access != NULL && !access_allows(access, command))) {
+        no_permission(session, command);
         return NULL;
     }
     return command;

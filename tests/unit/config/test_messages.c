@@ -105,6 +105,14 @@ static const struct refusal refusals[] = {
     {HEAD SERVERS "  request_limit: 1kb\n",
      "t.yml:5:18: error: a.request_limit: found \"1kb\", allowed a size from "
      "16kb to 3906250kb (units kb, mb, gb; without one it is bytes)\n"},
+    {HEAD SERVERS "  commands: -@dangerous nosuch -keys\n",
+     "t.yml:5:13: error: a.commands: found the rule \"nosuch\", allowed rules "
+     "as in a server's ACL with spaces between them: +name, -name, "
+     "-name|subcommand, +@category, -@category\n"},
+    {HEAD SERVERS "  commands: [get]\n",
+     "t.yml:5:13: error: a.commands: found a list, allowed rules "
+     "as in a server's ACL with spaces between them: +name, -name, "
+     "-name|subcommand, +@category, -@category\n"},
     {HEAD SERVERS "  backlog: many\n",
      "t.yml:5:12: error: a.backlog: found \"many\", allowed a number from 0 "
      "to 65535\n"},

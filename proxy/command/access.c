@@ -1,0 +1,122 @@
+/*
+ * command/access.c - rules to a set of rows.
+ */
+#include "command/access.h"
+
+#include <string.h>
+
+/* The next word; empty at the end. */
+static struct view
+take_word(struct view *rest, char separator)
+{
+    while (rest->len > 0 && rest->data[0] == separator)
+        *rest = view_of(rest->data + 1, rest->len - 1);
+    const char *end =
+        rest->len == 0 ? NULL : memchr(rest->data, separator, rest->len);
+    size_t len = end == NULL ? rest->len : (size_t)(end - rest->data);
+    struct view word = view_of(rest->data, len);
+
+    *rest = view_of(rest->data + len, rest->len - len);
+    return word;
+}
+
+static void
+set_row(struct access *access, const struct command *row, bool is_allowed)
+{
+    uint64_t bit = UINT64_C(1) << (row->id % 64);
+
+    if (is_allowed || (row->flags & COMMAND_NO_AUTH) != 0)
+        access->refused[row->id / 64] &= ~bit;
+    else
+        access->refused[row->id / 64] |= bit;
+}
+
+static bool
+has_category(const struct command *row, struct view category)
+{
+    struct view list = view_str(row->categories), word;
+
+    while ((word = take_word(&list, ' ')).len > 0) {
+        if (view_equal_nocase(word, category))
+            return true;
+    }
+    return false;
+}
+
+static bool
+set_category(struct access *access, struct view category, bool is_allowed)
+{
+    bool is_all = view_equal_nocase(category, VIEW("@all"));
+    bool is_known = is_all;
+
+    for (unsigned id = 0; id < COMMAND_ID_COUNT; id++) {
+        const struct command *row = command_by_id((enum command_id)id);
+        if (!is_all && !has_category(row, category))
+            continue;
+        set_row(access, row, is_allowed);
+        is_known = true;
+    }
+    return is_known;
+}
+
+/* Is it in this container? */
+static bool
+is_inside(const struct command *row, const struct command *container)
+{
+    return row->name_len > container->name_len &&
+        row->name[container->name_len] == '|' &&
+        memcmp(row->name, container->name, container->name_len) == 0;
+}
+
+static bool
+set_name(struct access *access, struct view name, bool is_allowed)
+{
+    struct view rest = name, word = take_word(&rest, '|');
+    const struct command *command = command_find(word);
+
+    if (command == NULL)
+        return false;
+    if (rest.len > 0) {
+        word = view_of(rest.data + 1, rest.len - 1);
+        command = command_find_sub(command, word);
+        if (command != NULL)
+            set_row(access, command, is_allowed);
+        return command != NULL;
+    }
+    set_row(access, command, is_allowed);
+    for (unsigned id = 0; id < COMMAND_ID_COUNT; id++) {
+        const struct command *row = command_by_id((enum command_id)id);
+        if (is_inside(row, command))
+            set_row(access, row, is_allowed);
+    }
+    return true;
+}
+
+static bool
+set_rule(struct access *access, struct view rule)
+{
+    if (view_equal_nocase(rule, VIEW("allcommands")))
+        return set_category(access, VIEW("@all"), true);
+    if (view_equal_nocase(rule, VIEW("nocommands")))
+        return set_category(access, VIEW("@all"), false);
+    if (rule.len < 2 || (rule.data[0] != '+' && rule.data[0] != '-'))
+        return false;
+    struct view what = view_of(rule.data + 1, rule.len - 1);
+    bool is_allowed = rule.data[0] == '+';
+    return what.data[0] == '@' ? set_category(access, what, is_allowed)
+                               : set_name(access, what, is_allowed);
+}
+
+int
+access_parse(struct access *access, struct view rules, struct error *error)
+{
+    struct view rule;
+
+    *access = (struct access){0};
+    while ((rule = take_word(&rules, ' ')).len > 0) {
+        if (!set_rule(access, rule))
+            return error_set(error, "%.*s", (int)MIN(rule.len, (size_t)60),
+                             rule.data);
+    }
+    return 0;
+}

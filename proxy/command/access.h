@@ -1,0 +1,38 @@
+/*
+ * command/access.h - which commands the clients of a pool may use.
+ *
+ *   "-@dangerous +info -keys"     rules from left to right, the last one counts
+ *
+ * The words are those of the servers' ACL rules: +name and -name, +name|sub and
+ * -name|sub, +@category and -@category, @all among them, and allcommands and
+ * nocommands.  A container's rule is one for all that it contains.  Before the
+ * first rule everything is allowed.  As on servers, what a client needs to make
+ * itself known (AUTH, HELLO, QUIT, RESET) cannot be taken away.  A command that
+ * is in no row is outside of all this.
+ *
+ * Pure.
+ */
+#ifndef COMMAND_ACCESS_H
+#define COMMAND_ACCESS_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "command/command.h"
+
+struct access {
+    uint64_t refused[(COMMAND_ID_COUNT + 63) / 64];
+};
+
+/* Rules with spaces between them.  -1 and a sentence that names the first one
+ * that is none. */
+int access_parse(struct access *access, struct view rules,
+                 struct error *error) MUST_CHECK;
+
+static inline bool
+access_allows(const struct access *access, const struct command *command)
+{
+    return (access->refused[command->id / 64] >> (command->id % 64) & 1) == 0;
+}
+
+#endif
