@@ -299,6 +299,10 @@ watch_probe(struct watch *watch)
         watch_on_incident(watch, INCIDENT_NO_ADDRESS);
         return;
     }
+    if (server->addresses->is_pending) { /* there is nobody to ask yet */
+        watch_start_timer(watch, RETRY_MS);
+        return;
+    }
     cell_inc(&watch_stats(watch)->probes);
     server->retry_at_us = 0; /* our pauses, not the server's */
     if (!server_submit(server, key, 0, &watch->call)) {

@@ -117,3 +117,57 @@ name_take_answer(struct name *name, const struct name_limits *limits,
     set_unknown(name);
     return true;
 }
+
+/* --- of two kinds ----------------------------------------------------------- */
+
+static bool
+has_family(const struct address_list *list, int family)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->items[i].sa.any.sa_family == family)
+            return true;
+    }
+    return false;
+}
+
+int
+name_missing_family(const struct name *name, const struct address_list *found)
+{
+    static const int families[] = {AF_INET, AF_INET6};
+
+    for (size_t i = 0; i < ARRAY_LEN(families); i++) {
+        if (has_family(name->addresses, families[i]) &&
+            !has_family(found, families[i]))
+            return families[i];
+    }
+    return AF_UNSPEC;
+}
+
+static void
+append_family(struct address_list *to, const struct address_list *from,
+              int family)
+{
+    for (uint32_t i = 0; i < from->count; i++) {
+        if (from->items[i].sa.any.sa_family == family &&
+            to->count < ADDRESS_LIST_MAX)
+            to->items[to->count++] = from->items[i];
+    }
+}
+
+struct address_list *
+name_complete(const struct name *name, struct address_list *found, int family,
+              const struct resolve_answer *missing)
+{
+    bool is_told = missing->result != RESOLVE_FAILED &&
+        missing->result != RESOLVE_TIMEOUT;
+    const struct address_list *rest =
+        is_told ? missing->found : name->addresses;
+
+    if (rest == NULL)
+        return address_list_ref(found);
+    struct address_list *whole = address_list_new(ADDRESS_LIST_MAX);
+    whole->count = 0;
+    append_family(whole, family == AF_INET ? rest : found, AF_INET);
+    append_family(whole, family == AF_INET6 ? rest : found, AF_INET6);
+    return whole;
+}

@@ -40,6 +40,16 @@ bool name_take_answer(struct name *name, const struct name_limits *limits,
 /* A server could not be connected to by what is known. */
 void name_hint(struct name *name, const struct name_limits *limits);
 
+/* The kind of address that is known and was not found now, or AF_UNSPEC: before it
+ * is taken for gone, it is asked for alone. */
+int name_missing_family(const struct name *name,
+                        const struct address_list *found) MUST_CHECK;
+/* What was found, and these of the missing kind: the answer to that question, or
+ * if there was none, what is known. */
+struct address_list *name_complete(const struct name *name,
+                                   struct address_list *found, int family,
+                                   const struct resolve_answer *missing);
+
 /* When there is something to do. */
 uint64_t name_next_us(const struct name *name,
                       const struct name_limits *limits) MUST_CHECK;

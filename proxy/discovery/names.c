@@ -21,6 +21,9 @@ struct named {
     struct names *names;
     char *host;
     struct name name;
+    struct address_list *half; /* a ref: found, but not of the missing kind */
+    uint32_t half_ttl_s;
+    int missing;        /* AF_INET or AF_INET6 */
     bool is_claimed;    /* by a server */
     uint64_t wanted_us; /* by somebody else, for so long */
 };
@@ -161,13 +164,11 @@ note_failure(const struct named *named, const struct resolve_answer *answer)
 }
 
 static void
-on_answer(void *arg, const struct resolve_answer *answer)
+take_answer(struct named *named, const struct resolve_answer *answer)
 {
-    struct named *named = arg;
     struct names *names = named->names;
     struct address_list *before = address_list_ref(named->name.addresses);
 
-    cell_inc(&names->stats.answers[answer->result]);
     if (name_take_answer(&named->name, &names->limits, answer,
                          loop_clock_us(names->loop))) {
         note_change(named, before);
@@ -183,10 +184,51 @@ on_answer(void *arg, const struct resolve_answer *answer)
 }
 
 static void
+on_missing(void *arg, const struct resolve_answer *missing)
+{
+    struct named *named = arg;
+    struct resolve_answer whole = {
+        .result = RESOLVE_FOUND,
+        .found = name_complete(&named->name, named->half, named->missing,
+                               missing),
+        .ttl_s = named->half_ttl_s,
+    };
+
+    if (missing->result == RESOLVE_FOUND)
+        whole.ttl_s = MIN(whole.ttl_s, missing->ttl_s);
+    cell_inc(&named->names->stats.answers[missing->result]);
+    address_list_unref(&named->half);
+    take_answer(named, &whole);
+    address_list_unref(&whole.found);
+}
+
+static void
+on_answer(void *arg, const struct resolve_answer *answer)
+{
+    struct named *named = arg;
+    struct names *names = named->names;
+
+    cell_inc(&names->stats.answers[answer->result]);
+    named->missing = answer->result == RESOLVE_FOUND
+        ? name_missing_family(&named->name, answer->found)
+        : AF_UNSPEC;
+    if (named->missing == AF_UNSPEC) {
+        take_answer(named, answer);
+        return;
+    }
+    named->half = address_list_ref(answer->found);
+    named->half_ttl_s = answer->ttl_s;
+    resolver_ask(names->resolver, named->host, named->missing, on_missing,
+                 named);
+}
+
+static void
 ask(struct named *named)
 {
+    address_list_unref(&named->half);
     name_note_asked(&named->name, loop_clock_us(named->names->loop));
-    resolver_ask(named->names->resolver, named->host, on_answer, named);
+    resolver_ask(named->names->resolver, named->host, AF_UNSPEC, on_answer,
+                 named);
 }
 
 /* --- the table -------------------------------------------------------------- */
@@ -230,6 +272,7 @@ named_free(struct named *named)
 {
     TAILQ_REMOVE(&named->names->table, named, link);
     name_fini(&named->name);
+    address_list_unref(&named->half);
     mem_free(named->host);
     mem_free(named);
 }

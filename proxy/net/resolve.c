@@ -210,12 +210,12 @@ on_answer(void *arg, int status, int timeouts, struct ares_addrinfo *found)
 /* --- questions -------------------------------------------------------------- */
 
 void
-resolver_ask(struct resolver *resolver, const char *host, resolve_fn fn,
-             void *arg)
+resolver_ask(struct resolver *resolver, const char *host, int family,
+             resolve_fn fn, void *arg)
 {
-    static const struct ares_addrinfo_hints hints = {
+    const struct ares_addrinfo_hints hints = {
         .ai_flags = ARES_AI_NOSORT,
-        .ai_family = AF_UNSPEC,
+        .ai_family = family,
         .ai_socktype = SOCK_STREAM,
     };
     struct question *question = MEM_NEW(struct question);

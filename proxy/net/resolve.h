@@ -46,9 +46,11 @@ struct resolver *resolver_new(struct loop *loop, const char *servers,
 /* No question is answered any more. */
 void resolver_free(struct resolver **resolverp);
 
-/* fn is called once, maybe from inside; it may ask, but not free. */
-void resolver_ask(struct resolver *resolver, const char *host, resolve_fn fn,
-                  void *arg);
+/* AF_INET, AF_INET6, or AF_UNSPEC for both: then one kind is found although a
+ * name server failed to tell of the other.  fn is called once, maybe from inside;
+ * it may ask, but not free. */
+void resolver_ask(struct resolver *resolver, const char *host, int family,
+                  resolve_fn fn, void *arg);
 
 /* "found", "no_name" ...; for counters. */
 const char *resolve_result_name(enum resolve_result result);

@@ -21,8 +21,9 @@ TYPE_A, TYPE_AAAA = 1, 28
 
 
 class Answer:
-    def __init__(self, rcode, addresses, ttl):
+    def __init__(self, rcode, addresses, ttl, failing=()):
         self.rcode = rcode
+        self.failing = failing  # types that are answered SERVFAIL
         self.addresses = addresses  # by type, as bytes
         self.ttl = ttl
 
@@ -88,7 +89,7 @@ class NameServer:
     def address(self):
         return f"127.0.0.1:{self.port}"
 
-    def set(self, name, a=(), aaaa=(), rcode=NOERROR, ttl=0):
+    def set(self, name, a=(), aaaa=(), rcode=NOERROR, ttl=0, failing=()):
         """What is answered from now on."""
         addresses = {
             TYPE_A: [socket.inet_pton(socket.AF_INET, one) for one in a],
@@ -96,7 +97,8 @@ class NameServer:
                         for one in aaaa],
         }
         with self.lock:
-            self.answers[name.lower()] = Answer(rcode, addresses, ttl)
+            self.answers[name.lower()] = Answer(rcode, addresses, ttl,
+                                                failing)
 
     def count(self, name, kind=TYPE_A):
         """How often it was asked."""
@@ -112,7 +114,8 @@ class NameServer:
             found = self.answers.get(name, Answer(NXDOMAIN, {}, 0))
             truncate = self.truncate and is_udp
         records = [] if truncate else found.addresses.get(kind, [])
-        flags = 0x8180 | found.rcode | (0x0200 if truncate else 0)
+        rcode = SERVFAIL if kind in found.failing else found.rcode
+        flags = 0x8180 | rcode | (0x0200 if truncate else 0)
         message = query[:2] + struct.pack(">HHHHH", flags, 1, len(records), 0,
                                           0) + query[12:end]
         for record in records:

@@ -173,6 +173,48 @@ START_TEST(hints_bring_the_question_forward_but_not_too_near)
 }
 END_TEST
 
+/* The list that comes of a known one, what was found, and of what was answered
+ * about the missing kind. */
+static const char *
+completed(struct name *name, const char *found_host,
+          const struct resolve_answer *missing)
+{
+    static char text[128];
+    struct address_list *found = list_of(found_host, NULL);
+    int family = name_missing_family(name, found);
+    struct address_list *whole =
+        name_complete(name, found, family, missing);
+
+    address_list_format(whole, text, sizeof(text));
+    address_list_unref(&found);
+    address_list_unref(&whole);
+    return text;
+}
+
+START_TEST(one_kind_is_kept_while_nobody_tells_of_it)
+{
+    struct resolve_answer none = {.result = RESOLVE_NO_ADDRESS};
+    struct resolve_answer failed = {.result = RESOLVE_FAILED};
+    struct resolve_answer timeout = {.result = RESOLVE_TIMEOUT};
+    struct resolve_answer told = {.result = RESOLVE_FOUND};
+    struct name name;
+
+    name_init(&name, 0);
+    ck_assert(take_found(&name, "127.0.0.1", "::1", 1, 0));
+    ck_assert_str_eq(completed(&name, "127.0.0.2", &failed),
+                     "127.0.0.2,::1");
+    ck_assert_str_eq(completed(&name, "127.0.0.2", &timeout),
+                     "127.0.0.2,::1");
+    ck_assert_str_eq(completed(&name, "127.0.0.2", &none), "127.0.0.2");
+    ck_assert_str_eq(completed(&name, "::2", &failed), "127.0.0.1,::2");
+    told.found = list_of("127.0.0.3", NULL);
+    ck_assert_str_eq(completed(&name, "::2", &told), "127.0.0.3,::2");
+    ck_assert_int_eq(name_missing_family(&name, name.addresses), AF_UNSPEC);
+    address_list_unref(&told.found);
+    name_fini(&name);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -185,5 +227,6 @@ main(void)
     tcase_add_test(tests, first_answer_is_waited_for_only_so_long);
     tcase_add_test(tests, failing_questions_become_rarer_up_to_a_bound);
     tcase_add_test(tests, hints_bring_the_question_forward_but_not_too_near);
+    tcase_add_test(tests, one_kind_is_kept_while_nobody_tells_of_it);
     return unit_run("discovery", tests);
 }
