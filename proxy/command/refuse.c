@@ -72,8 +72,13 @@ refuse_unknown_subcommand(struct buf *out, const struct command *container,
 void
 refuse_wrong_arity(struct buf *out, const struct command *command)
 {
-    buf_printf(out, "-ERR wrong number of arguments for '%s' command\r\n",
-               command->name);
+    /* Servers give a transaction up that ends like that. */
+    const char *code = command->id == COMMAND_ID_EXEC
+        ? "EXECABORT Transaction discarded because of:"
+        : "ERR";
+
+    buf_printf(out, "-%s wrong number of arguments for '%s' command\r\n",
+               code, command->name);
 }
 
 void

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "session/session.h"
+#include "session/transaction.h"
 
 /* --- writing one --------------------------------------------------------- */
 
@@ -70,7 +71,8 @@ session_describe(const struct session *session, struct buf *out)
     const struct command *command = session->last_command;
 
     describe_place(session, out);
-    buf_printf(out, " db=%u sub=0 psub=0 ssub=0 multi=-1", session->db);
+    buf_printf(out, " db=%u sub=0 psub=0 ssub=0 multi=%d", session->db,
+               transaction_count(session));
     describe_memory(session, out);
     buf_printf(out, " cmd=%s user=default redir=-1 resp=%u",
                command == NULL ? "NULL" : command->name, session->resp);

@@ -12,20 +12,14 @@
 #include "resp/encode.h"
 #include "session/deadline.h"
 #include "session/holding.h"
+#include "session/incoming.h"
 #include "session/local.h"
 #include "session/note.h"
 #include "session/replica_read.h"
 #include "session/request.h"
 #include "session/session.h"
 #include "session/split_job.h"
-
-/* A request on its way through the checks. */
-struct incoming {
-    struct session *session;
-    const struct command *command;
-    struct command_args args;
-    struct extent bytes; /* borrowed */
-};
+#include "session/transaction.h"
 
 static struct buf *
 scratch(struct session *session)
@@ -38,11 +32,11 @@ scratch(struct session *session)
 
 /* --- what is not accepted ------------------------------------------------------- */
 
-/* Answer with the error that `out` holds. */
-static void
+void
 answer_error(struct session *session, const struct command *command,
              const struct buf *out, struct cell *count)
 {
+    transaction_spoil(session);
     cell_inc(count);
     cell_inc(&session->pool->stats->forward_error);
     note_refusal(session, command, buf_view(out));
@@ -78,12 +72,14 @@ wrong_arity(struct session *session, const struct command *command)
 {
     struct buf *out = scratch(session);
 
+    if (command->id == COMMAND_ID_EXEC)
+        transaction_free(session);
     refuse_wrong_arity(out, command);
     answer_error(session, command, out, &session->pool->stats->errors_arity);
     return NULL;
 }
 
-static void
+void
 refuse(struct session *session, const struct command *command,
        const struct command_args *args)
 {
@@ -103,7 +99,7 @@ crossslot(struct session *session, const struct command *command)
                  &session->pool->stats->errors_crossslot);
 }
 
-static void
+void
 no_shard(struct session *session, const struct command *command,
          struct view key)
 {
@@ -141,8 +137,7 @@ no_permission(struct session *session, const struct command *command)
     answer_error(session, command, out, &session->pool->stats->errors_noperm);
 }
 
-/* False after having answered. */
-static bool
+bool
 allow_keys(struct session *session, const struct command *command,
            uint32_t count)
 {
@@ -236,9 +231,7 @@ forward_anywhere(const struct incoming *in)
     forward(in, (struct place){.shard = is_known ? 0 : ROUTE_NONE});
 }
 
-/* A key that belongs nowhere; only the slots of a cluster may yet be given to
- * somebody. */
-static bool
+bool
 is_nowhere(const struct session *session, struct place place)
 {
     return unlikely(place.shard == ROUTE_NONE) &&
@@ -484,6 +477,8 @@ needs_single(const struct command *command)
 static void
 act(const struct incoming *in)
 {
+    if (unlikely(transaction_takes(in)))
+        return;
     if (unlikely(needs_single(in->command))) {
         if (in->command->class == CLASS_PIN)
             refuse(in->session, in->command, &in->args);
@@ -537,6 +532,8 @@ has_to_wait(const struct incoming *in)
 
     if (TAILQ_EMPTY(&session->queue) || !overlay_is_warm(overlay, now_us))
         return false;
+    if (command->id == COMMAND_ID_EXEC)
+        return true;
     if (command->class != CLASS_ROUTE || command->first_key <= 0 ||
         command->first_key != command->last_key)
         return command->class == CLASS_ROUTE || command->class == CLASS_SPLIT;

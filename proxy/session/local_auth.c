@@ -8,6 +8,7 @@
  */
 #include "resp/encode.h"
 #include "session/local_priv.h"
+#include "session/transaction.h"
 
 #define NO_PASSWORD_SET                                                   \
     "ERR AUTH <password> called without any password configured for the " \
@@ -95,6 +96,7 @@ local_reset(const struct local_call *call)
 {
     struct session *session = call->session;
 
+    transaction_free(session);
     session->db = 0;
     session->resp = 2;
     session->reply_off = false;

@@ -13,6 +13,7 @@
 #include "session/sentence.h"
 #include "session/session.h"
 #include "session/split_job.h"
+#include "session/transaction.h"
 #include "session/upload.h"
 
 #define FREE_REQUESTS 8192 /* kept for reuse by a worker */
@@ -65,6 +66,7 @@ request_free(struct request *request)
     if (!chain_is_empty(&request->reply))
         chain_clear(&request->reply);
     chunk_unref(&request->call.body.chunk);
+    chunk_unref(&request->refusal.chunk);
     generation_unref(&request->generation);
     if (env->free_request_count >= FREE_REQUESTS) {
         mem_free(request);
@@ -394,6 +396,10 @@ on_reply(struct call *call, const struct reply_piece *piece)
         }
         return;
     }
+    if (unlikely(transaction_take_refusal(request, piece))) {
+        request_unref(&request);
+        return;
+    }
     if (attempt_is_refused(request, &request->attempt, request->shard,
                            piece)) {
         if (request_is_gone(request))
@@ -423,6 +429,7 @@ on_lost(struct call *call, enum close_reason why, bool sent)
     }
     if (session->pausing == request)
         request->paused = NULL; /* that lane is no more */
+    chunk_unref(&request->refusal.chunk);
     if (request->begun) {
         session_close(&session, CLOSE_REPLY_CUT);
     } else if (session->upload != NULL) {
@@ -481,11 +488,18 @@ on_contended(struct call *call)
     }
 }
 
+static void
+on_leading(struct call *call, const struct reply_piece *piece)
+{
+    transaction_on_leading(CONTAINER_OF(call, struct request, call), piece);
+}
+
 const struct call_ops request_call_ops = {
     .on_reply = on_reply,
     .on_lost = on_lost,
     .on_drain = on_drain,
     .on_contended = on_contended,
+    .on_leading = on_leading,
 };
 
 /* --- sending --------------------------------------------------------------------- */

@@ -51,6 +51,8 @@ struct request {
     struct call call;
     struct chain reply;      /* kept until its turn */
     struct lane *paused;     /* the lane that waits for our turn, or NULL */
+    struct extent refusal;   /* of a transaction: a command was not queued */
+    bool multi_failed;       /* ... nor was MULTI taken */
     struct split_job *job;   /* a split command's parts, or NULL */
     uint8_t tries;           /* times it was sent again */
     struct attempt attempt;  /* of `call`, in the pool of a cluster */

@@ -12,6 +12,7 @@
 #include "session/local.h"
 #include "session/note.h"
 #include "session/private_lane.h"
+#include "session/transaction.h"
 #include "session/upload.h"
 
 #define WINDOW_FIRST 16    /* requests in flight before any answer was seen */
@@ -96,6 +97,7 @@ session_catch_up(struct session *session)
         return;
     session_leave_generation(session);
     session->generation = pool_join(pool->pool);
+    transaction_note_generation(session);
     if (pool->settings->redis_auth == NULL)
         session->authenticated = true;
 }
@@ -178,6 +180,7 @@ session_close(struct session **sessionp, enum close_reason why)
     while ((request = TAILQ_FIRST(&session->queue)) != NULL)
         request_orphan(request);
     private_lane_free(session);
+    transaction_free(session);
     holding_free(session);
     if (paused != NULL)
         lane_resume(paused); /* its reply is read and dropped */

@@ -47,6 +47,7 @@ struct client_info {
 
 struct holding;
 struct private_lane;
+struct transaction;
 struct upload;
 
 struct session {
@@ -84,6 +85,7 @@ struct session {
     struct request_scan *scan;    /* in the middle of a request */
     struct upload *upload;        /* in the middle of a large one */
     struct private_lane *private; /* at most one, leased for one request */
+    struct transaction *transaction; /* since MULTI, or NULL */
     struct holding *holding;      /* something is held (holding.h), or NULL */
     struct request *pausing;      /* its lane waits for us to take output */
     struct client_info *info;

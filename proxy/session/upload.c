@@ -11,6 +11,7 @@
 #include "session/note.h"
 #include "session/private_lane.h"
 #include "session/request.h"
+#include "session/transaction.h"
 
 #define NO_MEMORY \
     "-OOM proxy: max_memory is reached, command was not executed\r\n"
@@ -56,6 +57,7 @@ answer_too_large(struct session *session)
 {
     struct buf line = {0};
 
+    transaction_spoil(session);
     cell_inc(&session->pool->stats->errors_limit);
     buf_printf(&line,
                "-ERR proxy: request is larger than request_limit (%llu "
@@ -73,6 +75,7 @@ answer_no_memory(struct session *session, const struct command *command)
     static const struct view text = {NO_MEMORY, sizeof(NO_MEMORY) - 1};
     const char *pool = session->pool->settings->name;
 
+    transaction_spoil(session);
     cell_inc(&session->pool->stats->errors_memory);
     cell_inc(&session->pool->stats->forward_error);
     log_warn_limited(pool, "max_memory", "large request refused",
@@ -196,8 +199,9 @@ upload_try(struct session *session)
     const struct request_scan *scan = session->scan;
     struct command_args args = {stream_input_data(&session->stream),
                                 scan->args, scan->seen};
+    bool is_free = session->authenticated && session->transaction == NULL;
     const struct command *command =
-        session->authenticated ? upload_command(&args, scan) : NULL;
+        is_free ? upload_command(&args, scan) : NULL;
     bool too_large = scan->known > settings->request_limit_bytes;
     bool is_short = session_is_short(session);
 

@@ -46,6 +46,8 @@ struct call_ops {
     /* Somebody else has queued a call behind this one, whose reply the lane
      * has stopped reading. */
     void (*on_contended)(struct call *call);
+    /* A leading reply, or the one to ASKING: before its own.  May be NULL. */
+    void (*on_leading)(struct call *call, const struct reply_piece *piece);
 };
 
 struct call {
@@ -56,7 +58,8 @@ struct call {
     uint64_t start;     /* lane position of its first byte, once sent */
     uint64_t body_size; /* bytes pushed, fed ones included */
     enum call_state state;
-    uint8_t skip;       /* replies to drop before its own */
+    uint32_t leading;   /* replies to the body that come before its own */
+    uint32_t skip;      /* of these, and to ASKING: still to come */
     bool body_open;     /* more of the body will be fed */
     bool asking;        /* ASKING goes in front, in one piece with it */
 };

@@ -168,7 +168,7 @@ push_asking(struct lane *lane, struct call *call)
 {
     static const char words[] = "*1\r\n$6\r\nASKING\r\n";
 
-    call->skip = 1;
+    call->skip++;
     lane->pushed += sizeof(words) - 1;
     stream_push_copy(&lane->stream, words, sizeof(words) - 1);
 }
@@ -183,6 +183,7 @@ lane_push(struct lane *lane, struct call *call)
     call->state = CALL_SENT;
     call->start = lane->pushed;
     call->body_size = body->len;
+    call->skip = call->leading;
     if (unlikely(call->asking))
         push_asking(lane, call);
     lane->pushed += body->len;
@@ -349,6 +350,8 @@ lane_deliver(struct lane *lane, const struct reply_piece *piece)
     }
     if (unlikely(call->skip > 0)) {
         call->skip -= piece->last;
+        if (call->ops->on_leading != NULL)
+            call->ops->on_leading(call, piece);
         return;
     }
     if (unlikely(piece->type == '-'))

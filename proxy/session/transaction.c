@@ -1,0 +1,389 @@
+/*
+ * session/transaction.c - queueing commands, and sending them in one piece.
+ */
+#include "session/transaction.h"
+
+#include "base/mem.h"
+#include "command/keys.h"
+#include "command/refuse.h"
+#include "resp/encode.h"
+#include "session/deadline.h"
+#include "session/holding.h"
+#include "session/replica_read.h"
+#include "session/transaction_priv.h"
+
+#define EXEC_WORDS "*1\r\n$4\r\nEXEC\r\n"
+
+static void
+answer(const struct incoming *in, struct view reply)
+{
+    cell_inc(&in->session->pool->stats->requests_local);
+    if (!in->session->reply_off)
+        request_answer_now(in->session, in->command, reply);
+}
+
+/* Refused, as a server would; whether that spoils the transaction is told by
+ * what answer_error() is given. */
+static void
+answer_with_error(const struct incoming *in, const char *text,
+                  struct cell *count)
+{
+    struct buf *out = transaction_scratch(in->session);
+
+    encode_error(out, view_str(text));
+    answer_error(in->session, in->command, out, count);
+}
+
+/* An error that leaves the transaction as it is. */
+static void
+complain(const struct incoming *in, const char *text)
+{
+    struct buf *out = transaction_scratch(in->session);
+
+    encode_error(out, view_str(text));
+    answer(in, buf_view(out));
+}
+
+/* --- life ---------------------------------------------------------------------- */
+
+void
+transaction_free(struct session *session)
+{
+    struct transaction *transaction = session->transaction;
+
+    if (transaction == NULL)
+        return;
+    session->transaction = NULL;
+    buf_fini(&transaction->bytes);
+    mem_free(transaction);
+}
+
+void
+transaction_spoil(struct session *session)
+{
+    struct transaction *transaction = session->transaction;
+
+    if (likely(transaction == NULL))
+        return;
+    transaction->is_spoilt = true;
+    buf_fini(&transaction->bytes); /* nobody will want it */
+}
+
+void
+transaction_note_generation(struct session *session)
+{
+    if (unlikely(session->transaction != NULL))
+        session->transaction->is_stale = true;
+}
+
+int
+transaction_count(const struct session *session)
+{
+    return session->transaction == NULL ? -1 : (int)session->transaction->count;
+}
+
+/* --- queueing ------------------------------------------------------------------ */
+
+enum fate {
+    FATE_QUEUE,     /* to the server, with the rest */
+    FATE_FORBIDDEN, /* it would change what connections have in common */
+    FATE_REFUSE     /* the proxy does not support it, or not here */
+};
+
+/* Of what the proxy answers outside of transactions: can the server do it
+ * as well? */
+static enum fate
+fate_of_local(const struct incoming *in, bool is_single)
+{
+    char number[16];
+
+    switch ((int)in->command->id) {
+    case COMMAND_ID_PING:
+    case COMMAND_ID_ECHO:
+    case COMMAND_ID_TIME:
+    case COMMAND_ID_LOLWUT:
+    case COMMAND_ID_COMMAND:
+    case COMMAND_ID_COMMAND_COUNT:
+    case COMMAND_ID_COMMAND_DOCS:
+    case COMMAND_ID_COMMAND_GETKEYS:
+    case COMMAND_ID_COMMAND_GETKEYSANDFLAGS:
+    case COMMAND_ID_COMMAND_HELP:
+    case COMMAND_ID_COMMAND_INFO:
+    case COMMAND_ID_COMMAND_LIST:
+        return FATE_QUEUE;
+    case COMMAND_ID_INFO:
+        return is_single ? FATE_QUEUE : FATE_FORBIDDEN;
+    case COMMAND_ID_SELECT:
+        snprintf(number, sizeof(number), "%u", in->session->db);
+        return view_equal(command_arg(&in->args, 1), view_str(number))
+            ? FATE_QUEUE
+            : FATE_FORBIDDEN;
+    default:
+        return FATE_FORBIDDEN;
+    }
+}
+
+/* Of what depends on one connection: does it mean something here? */
+static enum fate
+fate_of_pinned(const struct command *command)
+{
+    switch ((int)command->id) {
+    case COMMAND_ID_UNWATCH:
+    case COMMAND_ID_WAIT:
+    case COMMAND_ID_WAITAOF:
+        return FATE_QUEUE;
+    default:
+        return FATE_FORBIDDEN;
+    }
+}
+
+static enum fate
+fate_of(const struct incoming *in)
+{
+    const struct command *command = in->command;
+    const struct session *session = in->session;
+    bool is_single = session->generation->shard_count == 1;
+
+    if ((command->flags & COMMAND_PUBSUB) != 0 && command->class != CLASS_PIN &&
+        !is_single && !pool_is_cluster(session->pool->settings))
+        return FATE_REFUSE; /* which shard has the channel, no key tells */
+    switch ((enum command_class)command->class) {
+    case CLASS_ROUTE:
+        return strcmp(command->group, "cluster") == 0 ? FATE_FORBIDDEN
+                                                      : FATE_QUEUE;
+    case CLASS_ROUTE_PIN:
+        return (command->flags & COMMAND_BLOCKING) != 0 ? FATE_QUEUE
+                                                        : FATE_FORBIDDEN;
+    case CLASS_SPLIT:
+    case CLASS_ANY:
+        return FATE_QUEUE;
+    case CLASS_FANOUT:
+    case CLASS_CURSOR:
+        return is_single ? FATE_QUEUE : FATE_REFUSE;
+    case CLASS_LOCAL:
+        return fate_of_local(in, is_single);
+    case CLASS_PIN:
+        return fate_of_pinned(command);
+    case CLASS_REFUSE:
+        return FATE_REFUSE;
+    }
+    return FATE_REFUSE;
+}
+
+/* False after having answered. */
+static bool
+allow_pattern(const struct incoming *in)
+{
+    const char *pattern = command_pattern_option(in->command, &in->args);
+
+    if (likely(pattern == NULL) || in->session->generation->shard_count == 1)
+        return true;
+    struct buf *out = transaction_scratch(in->session);
+    refuse_sort_pattern(out, pattern);
+    answer_error(in->session, in->command, out,
+                 &in->session->pool->stats->errors_crossslot);
+    return false;
+}
+
+/* False after having answered. */
+static bool
+allow_size(const struct incoming *in)
+{
+    struct session *session = in->session;
+    const struct pool_settings *settings = session->pool->settings;
+    size_t bytes = session->transaction->bytes.len + in->bytes.len;
+    struct buf *out = transaction_scratch(session);
+
+    if (unlikely(bytes > settings->transaction_limit_bytes)) {
+        buf_printf(out,
+                   "-ERR proxy: transaction is larger than transaction_limit "
+                   "(%llu bytes), command was not executed\r\n",
+                   (unsigned long long)settings->transaction_limit_bytes);
+        answer_error(session, in->command, out,
+                     &session->pool->stats->errors_limit);
+        return false;
+    }
+    if (unlikely(bytes > settings->large_request_bytes) &&
+        session_is_short(session)) {
+        answer_with_error(
+            in, "OOM proxy: max_memory is reached, command was not executed",
+            &session->pool->stats->errors_memory);
+        return false;
+    }
+    return true;
+}
+
+/* Where it is placed matters no more, or is found out in the end. */
+static void
+queue(const struct incoming *in)
+{
+    struct transaction *transaction = in->session->transaction;
+
+    if (!transaction->is_spoilt) {
+        const struct extent *bytes = &in->bytes;
+        if (!allow_size(in))
+            return;
+        buf_append(&transaction->bytes, bytes->chunk->data + bytes->off,
+                   bytes->len);
+    }
+    transaction->count++;
+    answer(in, VIEW("+QUEUED\r\n"));
+}
+
+static void
+consider(const struct incoming *in)
+{
+    struct session *session = in->session;
+
+    if (session->transaction->is_stale && !session->transaction->is_spoilt &&
+        !transaction_place_again(session))
+        transaction_spoil(session);
+    switch (fate_of(in)) {
+    case FATE_QUEUE:
+        if (allow_pattern(in) && transaction_bind(in))
+            queue(in);
+        break;
+    case FATE_FORBIDDEN:
+        answer_with_error(in, "ERR Command not allowed inside a transaction",
+                          &session->pool->stats->errors_refused);
+        break;
+    case FATE_REFUSE:
+        refuse(session, in->command, &in->args);
+        break;
+    }
+}
+
+/* --- sending ------------------------------------------------------------------- */
+
+/* What was queued, from MULTI to EXEC. */
+static struct extent
+take_bytes(struct session *session)
+{
+    struct buf *bytes = &session->transaction->bytes;
+
+    buf_append_str(bytes, EXEC_WORDS);
+    struct chunk *chunk =
+        chunk_new_exact(loop_chunks(session->pool->env->loop), bytes->len);
+    memcpy(chunk->data, bytes->data, bytes->len);
+    chunk->fill = (uint32_t)bytes->len;
+    return (struct extent){chunk, 0, (uint32_t)bytes->len};
+}
+
+/* Without a key it goes to the first shard, if a cluster has one yet. */
+static struct place
+place_of(const struct session *session)
+{
+    const struct transaction *transaction = session->transaction;
+    struct place place = transaction->place;
+
+    if (!transaction->is_bound)
+        place.shard = session->generation->shard_count > 0 ? 0 : ROUTE_NONE;
+    else if (pool_is_cluster(session->pool->settings))
+        place.shard = generation_slot_server(session->generation, place.slot);
+    return place;
+}
+
+static void
+send_all(const struct incoming *in)
+{
+    struct session *session = in->session;
+    struct place place = place_of(session);
+    struct request *request = request_new(session, in->command);
+
+    cell_inc(&session->pool->stats->transactions);
+    request->attempt.slot = (uint16_t)place.slot;
+    request->shard = attempt_place(session, &request->attempt, place.shard);
+    request->call.body = take_bytes(session);
+    request->call.leading = session->transaction->count + 1;
+    transaction_free(session);
+    request_start_deadline(request);
+    if (unlikely(place.shard == ROUTE_NONE))
+        holding_take_unserved(request, &request->attempt);
+    else
+        request_submit(request);
+}
+
+static void
+discard(const struct incoming *in, const char *why)
+{
+    cell_inc(&in->session->pool->stats->transactions_discarded);
+    transaction_free(in->session);
+    complain(in, why);
+}
+
+static void
+exec(const struct incoming *in)
+{
+    struct session *session = in->session;
+    struct transaction *transaction = session->transaction;
+
+    if (transaction == NULL) {
+        complain(in, "ERR EXEC without MULTI");
+    } else if (transaction->is_spoilt) {
+        discard(in,
+                "EXECABORT Transaction discarded because of previous "
+                "errors.");
+    } else if (transaction->count == 0) {
+        transaction_free(session);
+        answer(in, VIEW("*0\r\n"));
+    } else if (transaction->is_stale && !transaction_place_again(session)) {
+        discard(in,
+                "EXECABORT Transaction discarded because of: CROSSSLOT "
+                "proxy: its keys are on several shards since the pool "
+                "has changed");
+    } else {
+        send_all(in);
+    }
+}
+
+/* --- the door ------------------------------------------------------------------ */
+
+static void
+multi(const struct incoming *in)
+{
+    struct session *session = in->session;
+
+    if (session->transaction != NULL) {
+        complain(in, "ERR MULTI calls can not be nested");
+        return;
+    }
+    session->transaction = MEM_NEW(struct transaction);
+    buf_append_str(&session->transaction->bytes, MULTI_WORDS);
+    answer(in, VIEW("+OK\r\n"));
+}
+
+bool
+transaction_act(const struct incoming *in)
+{
+    struct session *session = in->session;
+
+    switch ((int)in->command->id) {
+    case COMMAND_ID_MULTI:
+        multi(in);
+        return true;
+    case COMMAND_ID_EXEC:
+        exec(in);
+        return true;
+    case COMMAND_ID_DISCARD:
+        if (session->transaction == NULL) {
+            complain(in, "ERR DISCARD without MULTI");
+            return true;
+        }
+        transaction_free(session);
+        answer(in, VIEW("+OK\r\n"));
+        return true;
+    case COMMAND_ID_QUIT:
+    case COMMAND_ID_RESET:
+        return false;
+    case COMMAND_ID_WATCH:
+        if (session->transaction == NULL)
+            return false;
+        complain(in, "ERR WATCH inside MULTI is not allowed");
+        return true;
+    default:
+        if (session->transaction == NULL)
+            return false;
+        consider(in);
+        return true;
+    }
+}

@@ -1,0 +1,155 @@
+/*
+ * session/transaction_keys.c - on which shard a transaction is.
+ */
+#include "base/log.h"
+#include "command/keys.h"
+#include "session/transaction_priv.h"
+
+#define QUOTED_MAX 96
+
+enum bind_result {
+    BIND_OK,
+    BIND_ELSEWHERE, /* the key is not where the transaction is */
+    BIND_NOWHERE    /* it belongs to no shard */
+};
+
+/* What a node has of a slot may change meanwhile. */
+static bool
+is_elsewhere(const struct session *session, struct place place)
+{
+    const struct transaction *transaction = session->transaction;
+
+    if (!transaction->is_bound)
+        return false;
+    return pool_is_cluster(session->pool->settings)
+        ? place.slot != transaction->place.slot
+        : place.shard != transaction->place.shard;
+}
+
+static enum bind_result
+bind_key(struct session *session, struct view key)
+{
+    struct transaction *transaction = session->transaction;
+    struct place place = request_place(session, key);
+
+    if (is_nowhere(session, place))
+        return BIND_NOWHERE;
+    if (is_elsewhere(session, place))
+        return BIND_ELSEWHERE;
+    transaction->is_bound = true;
+    transaction->place = place;
+    return BIND_OK;
+}
+
+static enum bind_result
+bind_keys(struct session *session, const struct command_args *args,
+          const struct key_list *keys, struct view *bad_key)
+{
+    enum bind_result result = BIND_OK;
+
+    for (uint32_t i = 0; i < keys->count && result == BIND_OK; i++) {
+        *bad_key = command_arg(args, keys->at[i]);
+        result = bind_key(session, *bad_key);
+    }
+    return result;
+}
+
+static const char *
+shard_of(const struct session *session, uint32_t shard)
+{
+    return shard == ROUTE_NONE
+        ? "none"
+        : generation_server(session->generation, shard)->name;
+}
+
+static void
+refuse_elsewhere(const struct incoming *in, struct view key)
+{
+    struct session *session = in->session;
+    struct place here = session->transaction->place;
+    struct place there = request_place(session, key);
+    struct buf *out = transaction_scratch(session);
+    char quoted[QUOTED_MAX];
+
+    log_quote(quoted, sizeof(quoted), key);
+    buf_append_str(out,
+                   "-CROSSSLOT Keys in request don't hash to the same slot "
+                   "(proxy: ");
+    if (pool_is_cluster(session->pool->settings))
+        buf_printf(out, "key %s is in slot %u, the transaction in slot %u)",
+                   quoted, there.slot, here.slot);
+    else
+        buf_printf(out, "key %s is on shard %s, the transaction on shard %s)",
+                   quoted, shard_of(session, there.shard),
+                   shard_of(session, here.shard));
+    buf_append_str(out, "\r\n");
+    answer_error(session, in->command, out,
+                 &session->pool->stats->errors_crossslot);
+}
+
+bool
+transaction_bind(const struct incoming *in)
+{
+    struct session *session = in->session;
+    struct key_list keys;
+    struct view bad_key = {0};
+    enum bind_result result = BIND_OK;
+
+    key_list_init(&keys);
+    if (command_keys(in->command, &in->args, &keys) == KEYS_MALFORMED)
+        keys.count = 0; /* the server says what is wrong */
+    bool is_allowed = allow_keys(session, in->command, keys.count);
+    if (is_allowed)
+        result = bind_keys(session, &in->args, &keys, &bad_key);
+    key_list_fini(&keys);
+    if (result == BIND_ELSEWHERE)
+        refuse_elsewhere(in, bad_key);
+    else if (result == BIND_NOWHERE)
+        no_shard(session, in->command, bad_key);
+    return is_allowed && result == BIND_OK;
+}
+
+/* A queued command, which has been looked at before. */
+static bool
+bind_again(struct session *session, const struct command_args *args)
+{
+    const struct command *command = command_find(command_arg(args, 0));
+    struct key_list keys;
+    struct view bad_key;
+    bool is_bound = false;
+
+    if ((command->flags & COMMAND_CONTAINER) != 0 && args->argc > 1)
+        command = command_find_sub(command, command_arg(args, 1));
+    key_list_init(&keys);
+    if (command_keys(command, args, &keys) == KEYS_MALFORMED)
+        keys.count = 0;
+    is_bound = bind_keys(session, args, &keys, &bad_key) == BIND_OK;
+    key_list_fini(&keys);
+    return is_bound;
+}
+
+bool
+transaction_place_again(struct session *session)
+{
+    struct transaction *transaction = session->transaction;
+    struct request_limits limits = session_limits(session);
+    size_t off = sizeof(MULTI_WORDS) - 1;
+    struct request_scan scan;
+    bool is_bound = true;
+
+    transaction->is_stale = false;
+    transaction->is_bound = false;
+    request_scan_init(&scan);
+    while (is_bound && off < transaction->bytes.len) {
+        const char *data = transaction->bytes.data + off;
+        enum resp_result result =
+            request_scan(&scan, &limits, data, transaction->bytes.len - off);
+        ASSERT(result == RESP_OK);
+        struct command_args args = {data, scan.args, scan.argc};
+        is_bound = bind_again(session, &args);
+        off += scan.size;
+        request_scan_reset(&scan);
+    }
+    request_scan_fini(&scan);
+    return is_bound;
+}

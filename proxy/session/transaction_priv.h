@@ -1,0 +1,36 @@
+/*
+ * session/transaction_priv.h - what the files of transactions share.
+ */
+#ifndef SESSION_TRANSACTION_PRIV_H
+#define SESSION_TRANSACTION_PRIV_H
+
+#include "session/transaction.h"
+
+#define MULTI_WORDS "*1\r\n$5\r\nMULTI\r\n"
+
+struct transaction {
+    struct buf bytes; /* MULTI, and what is queued behind it */
+    uint32_t count;   /* commands queued */
+    bool is_spoilt;   /* EXEC will say EXECABORT */
+    bool is_bound;    /* `place` is that of its keys */
+    bool is_stale;    /* ... by a generation of before */
+    struct place place;
+};
+
+static inline struct buf *
+transaction_scratch(struct session *session)
+{
+    struct buf *out = &session->pool->env->out;
+
+    out->len = 0;
+    return out;
+}
+
+/* Are the keys of this command where the transaction is?  It is bound by its
+ * first.  False after having answered. */
+bool transaction_bind(const struct incoming *in) MUST_CHECK;
+/* Look the keys of all that is queued up again, by the generation of now.
+ * False: they are on several shards of it. */
+bool transaction_place_again(struct session *session) MUST_CHECK;
+
+#endif

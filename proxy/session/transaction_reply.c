@@ -1,0 +1,82 @@
+/*
+ * session/transaction_reply.c - what a server says to a transaction.
+ */
+#include "session/holding.h"
+#include "session/transaction.h"
+
+static void
+forget_refusal(struct request *request)
+{
+    chunk_unref(&request->refusal.chunk);
+    request->refusal = (struct extent){0};
+}
+
+/* Of several the first is kept; of that in front of MULTI (to ASKING) nothing
+ * depends. */
+void
+transaction_on_leading(struct request *request, const struct reply_piece *piece)
+{
+    const struct call *call = &request->call;
+
+    if (likely(piece->type != '-') || !piece->last ||
+        piece->size != piece->len || request->refusal.chunk != NULL ||
+        call->skip >= call->leading)
+        return;
+    request->refusal.chunk = chunk_ref(piece->chunk);
+    request->refusal.off = piece->off;
+    request->refusal.len = piece->len;
+    request->multi_failed = call->skip == call->leading - 1;
+}
+
+/* The words of an error line, without '-' and CRLF. */
+static struct view
+words_of(const struct reply_piece *piece)
+{
+    return view_of(piece->chunk->data + piece->off + 1, piece->len - 3);
+}
+
+static void
+tell_refusal(struct request *request, const struct reply_piece *refusal)
+{
+    struct view words = words_of(refusal);
+    struct buf text = {0};
+
+    if (request->multi_failed)
+        buf_printf(&text,
+                   "ERR proxy: shard %s did not take MULTI (%.*s), the "
+                   "commands may have been executed",
+                   request_server(request)->name, (int)words.len, words.data);
+    else
+        buf_printf(&text, "EXECABORT Transaction discarded because of: %.*s",
+                   (int)words.len, words.data);
+    cell_inc(&request->pool->stats->transactions_discarded);
+    request_fail(request, buf_view(&text));
+    buf_fini(&text);
+}
+
+bool
+transaction_take_refusal(struct request *request,
+                         const struct reply_piece *piece)
+{
+    if (request->refusal.chunk == NULL)
+        return false;
+    struct reply_piece refusal = {
+        .chunk = request->refusal.chunk,
+        .off = request->refusal.off,
+        .len = request->refusal.len,
+        .type = '-',
+        .last = true,
+        .size = request->refusal.len,
+    };
+    if (piece->type != '-' || !piece->last) {
+        if (piece->last)
+            forget_refusal(request);
+        return false;
+    }
+    if (request->multi_failed ||
+        !attempt_is_refused(request, &request->attempt, request->shard,
+                            &refusal))
+        tell_refusal(request, &refusal);
+    forget_refusal(request);
+    return true;
+}

@@ -1,0 +1,268 @@
+"""MULTI, EXEC and DISCARD: what a server says, and nothing by halves."""
+
+import threading
+
+import pytest
+
+from harness import World, eventually
+from lib_cluster import Cluster, Move, start_proxy
+from resp import encode
+
+ONE = """
+    pointsman:
+      workers: 2
+      stats: 127.0.0.1:0
+    demo:
+      listen: 127.0.0.1:0
+      distribution: ketama
+      hash: fnv1a_64
+      hash_tag: "{}"
+      databases: 16
+      servers:
+        - $a:1 a
+"""
+THREE = ONE + """\
+        - $b:1 b
+        - $c:1 c
+"""
+
+# In order, over one connection each; {t} keeps keys on one shard.
+WORDS = [line.split() for line in """
+    EXEC
+    DISCARD
+    MULTI
+    EXEC
+    MULTI
+    DISCARD
+    MULTI
+    SET {t}a 1
+    INCR {t}a
+    LPUSH {t}a x
+    GET {t}none
+    PING
+    PING hello
+    ECHO hello
+    MGET {t}a {t}none
+    HSET {t}h f v
+    HGETALL {t}h
+    ZADD {t}z 1.5 m
+    ZRANGE {t}z 0 -1 WITHSCORES
+    BLPOP {t}none 0
+    XREAD BLOCK 0 STREAMS {t}none $
+    EVAL return{KEYS[1]} 1 {t}a
+    UNWATCH
+    MSET {t}a 1 {t}b 2
+    DEL {t}a {t}b
+    EXEC
+    MULTI
+    MULTI
+    WATCH {t}a
+    SET {t}a 5
+    EXEC
+    GET {t}a
+    MULTI
+    NOSUCH x
+    SET {t}a 6
+    EXEC
+    GET {t}a
+    MULTI
+    GET
+    DISCARD
+    MULTI
+    EXEC EXEC
+    EXEC
+    MULTI
+    OBJECT NOSUCH {t}a
+    EXEC
+    MULTI
+    SET {t}a 7
+    RESET
+    EXEC
+    GET {t}a
+    MULTI x
+    multi
+    set {t}a 8
+    exec
+    GET {t}a
+    MULTI
+    SELECT 0
+    SET {t}a 9
+    EXEC
+    MULTI
+    SET {t}a
+    SUBSCRIBE
+    EXEC
+    MULTI
+    MSET {t}a 1 {t}b
+    EXEC
+    MULTI
+    SET {t}a 1 EX 0
+    EVALSHA ffffffffffffffffffffffffffffffffffffffff 1 {t}a
+    LRANGE {t}a 0 x
+    EXEC
+    WAIT 0 0 0
+    MULTI
+    WAIT 0 0
+    TYPE {t}a
+    EXEC
+""".strip().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def world():
+    this = World()
+    try:
+        yield this
+    finally:
+        this.close()
+
+
+@pytest.fixture(scope="module")
+def servers(world):
+    return world.start_servers(3)
+
+
+@pytest.fixture(scope="module")
+def proxy(world, servers):
+    a, b, c = (server.address for server in servers)
+    return world.proxy(THREE, a=a, b=b, c=c)
+
+
+@pytest.fixture(scope="module")
+def cluster(world):
+    return Cluster(world, replicas=0)
+
+
+@pytest.fixture(scope="module")
+def cluster_proxy(world, cluster):
+    return start_proxy(world, cluster.seeds(2),
+                       cluster_refresh_interval="1s")
+
+
+def hello(raw, version):
+    raw.command("HELLO", version)
+    return raw
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("at_once", [False, True])
+def test_answers_are_those_of_a_server(world, proxy, cluster_proxy, version,
+                                       at_once):
+    """Word by word, and all of it in one piece."""
+    plain = world.server()
+    straight = hello(plain.raw(), version)
+    sides = [hello(where.raw(), version) for where in (proxy, cluster_proxy)]
+    for side in sides:
+        side.command("DEL", "{t}a", "{t}b", "{t}h", "{t}z")
+    if at_once:
+        expected = straight.pipeline(*WORDS)
+        for side in sides:
+            assert side.pipeline(*WORDS) == expected
+        return
+    for words in WORDS:
+        expected = straight.command(*words)
+        for side in sides:
+            assert side.command(*words) == expected, words
+
+
+def test_keys_of_two_shards_are_refused_and_the_rest_with_them(proxy,
+                                                               cluster_proxy):
+    for where in (proxy, cluster_proxy):
+        raw = where.raw()
+        assert raw.command("MULTI") == b"+OK\r\n"
+        replies = [raw.command("SET", f"k{n}", "x") for n in range(20)]
+        assert replies[0] == b"+QUEUED\r\n"
+        refused = [reply for reply in replies if reply != b"+QUEUED\r\n"]
+        assert refused and all(
+            reply.startswith(b"-CROSSSLOT Keys in request don't hash to the "
+                             b"same slot (proxy: key \"k")
+            for reply in refused)
+        assert raw.command("EXEC") == (
+            b"-EXECABORT Transaction discarded because of previous "
+            b"errors.\r\n")
+        assert where.client().exists(*[f"k{n}" for n in range(20)]) == 0
+
+
+@pytest.mark.parametrize("words", [
+    ("SUBSCRIBE", "c"), ("CLIENT", "REPLY", "OFF"), ("SELECT", "1"),
+    ("HELLO", "3"), ("AUTH", "x"), ("CLIENT", "ID"),
+    ("CLIENT", "SETNAME", "x"), ("SSUBSCRIBE", "c"), ("DBSIZE",),
+    ("FLUSHALL",), ("SHUTDOWN",)])
+def test_what_concerns_the_connection_is_refused(proxy, words):
+    raw = proxy.raw()
+    assert raw.command("MULTI") == b"+OK\r\n"
+    assert raw.command(*words).startswith(b"-ERR ")
+    assert raw.command("EXEC").startswith(b"-EXECABORT ")
+    assert raw.command("PING") == b"+PONG\r\n"
+
+
+def test_a_long_transaction_with_large_values(proxy):
+    """The first of it arrives long before the last."""
+    pipe = proxy.client().pipeline(transaction=True)
+    for n in range(2000):
+        pipe.set(f"{{long}}{n}", str(n))
+    pipe.set("{long}large", b"x" * 1000000)
+    pipe.get("{long}large")
+    replies = pipe.execute()
+    assert replies[:-1] == [True] * 2001
+    assert replies[-1] == b"x" * 1000000
+    assert proxy.client().get("{long}1999") == b"1999"
+
+
+def test_transactions_of_many_clients_do_not_mix(proxy, cluster_proxy):
+    """Each finds both its keys equal, whatever the others do."""
+    def run(where, number, wrong):
+        client = where.client()
+        for n in range(60):
+            with client.pipeline(transaction=True) as pipe:
+                pipe.set("{mix}1", f"{number}.{n}").set("{mix}2",
+                                                        f"{number}.{n}")
+                pipe.mget("{mix}1", "{mix}2").incr("{mix}count")
+                replies = pipe.execute()
+            if replies[2] != [f"{number}.{n}".encode()] * 2:
+                wrong.append(replies)
+
+    for where in (proxy, cluster_proxy):
+        wrong = []
+        threads = [threading.Thread(target=run, args=(where, n, wrong))
+                   for n in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert wrong == []
+        assert where.client().get("{mix}count") == b"360"
+
+
+def test_clients_that_vanish_leave_nothing_behind(proxy):
+    words = encode("MULTI") + encode("INCR", "{gone}a") + \
+        encode("INCR", "{gone}b") + encode("EXEC")
+    for cut in range(0, len(words), 7):
+        raw = proxy.raw()
+        raw.send(words[:cut])
+        raw.close()
+    with proxy.raw() as raw:
+        raw.send(words)
+    client = proxy.client()
+    eventually(lambda: client.get("{gone}a") == b"1")
+    assert client.get("{gone}b") == b"1"
+    assert proxy.raw().pipeline(("MULTI",), ("GET", "{gone}a"), ("EXEC",)) == \
+        [b"+OK\r\n", b"+QUEUED\r\n", b"*1\r\n$1\r\n1\r\n"]
+
+
+def test_a_transaction_follows_its_slot(cluster, cluster_proxy):
+    client = cluster_proxy.client()
+    source = cluster.owner_of("{move}")
+    target = next(n for n in cluster.primaries() if n is not source)
+    move = Move(cluster, cluster.slot("{move}"), target)
+
+    def both():
+        with client.pipeline(transaction=True) as pipe:
+            return pipe.incr("{move}1").incr("{move}2").execute()
+
+    assert both() == [1, 1]
+    move.begin()
+    move.carry("{move}1", "{move}2")
+    assert both() == [2, 2]
+    move.end()
+    assert both() == [3, 3]
