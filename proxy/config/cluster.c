@@ -88,17 +88,6 @@ check_alone(struct report *report, const struct node *map,
                      distribution_name(pool->distribution));
 }
 
-/* What is accepted and has no effect yet. */
-static void
-warn_of_rest(struct report *report, const struct node *map,
-             const struct pool_settings *pool)
-{
-    if (pool->read_from == READ_FROM_NEAREST ||
-        pool->read_from == READ_FROM_ZONE)
-        report_warning(report, node_key_mark(map, VIEW("read_from")),
-                       "read_from", "means prefer_replica in this version");
-}
-
 void
 cluster_check(struct report *report, const struct node *map,
               const struct pool_settings *pool)
@@ -119,8 +108,9 @@ cluster_check(struct report *report, const struct node *map,
         report_error(report, node_key_mark(map, VIEW("announce")), "announce",
                      "found without cluster_emulation, allowed only together "
                      "with it");
-    if (is_cluster)
-        warn_of_rest(report, map, pool);
+    if (!is_cluster && node_find(map, VIEW("zones")) != NULL)
+        report_error(report, node_key_mark(map, VIEW("zones")), "zones",
+                     "found without cluster, allowed only together with it");
 }
 
 void

@@ -14,6 +14,7 @@
 #include "config/secret.h"
 #include "config/section.h"
 #include "config/servers.h"
+#include "config/zones.h"
 
 #define COMMANDS_ALLOWED                                                \
     "rules as in a server's ACL with spaces between them: +name, -name, " \
@@ -309,6 +310,7 @@ pool_settings_fini(struct pool_settings *pool)
     servers_fini(pool);
     cluster_fini(pool);
     mem_free(pool->access);
+    zones_fini(pool);
 #define POOL(key, TYPE, def, min, max, help) SECTION_FREE_##TYPE(pool, key)
 #include "config/settings.def"
     mem_free(pool->name);

@@ -41,6 +41,15 @@ enum read_from {
     READ_FROM_ZONE            /* in our zone, else as prefer_replica */
 };
 
+/* In which availability zone nodes are. */
+struct zone_rule {
+    uint8_t address[16]; /* the first `bits` of them count */
+    uint8_t len;         /* 4 or 16 */
+    uint8_t bits;
+    uint16_t port;       /* 0: any */
+    char *zone;
+};
+
 struct server_settings {
     char *name;         /* twemproxy's node name rules */
     struct address_text address;
@@ -76,6 +85,8 @@ struct pool_settings {
     struct address_text *seeds;         /* cluster: where to ask for servers */
     size_t seed_count;                  /* 0: they are listed */
     enum read_from read_from;
+    struct zone_rule *zones;            /* of a cluster's nodes */
+    size_t zone_count;
     struct address_text announce;       /* to clients; no host: where they are */
 #define POOL(key, TYPE, def, min, max, help) SETTINGS_##TYPE(key)
 #include "config/settings.def"

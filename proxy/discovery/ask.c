@@ -4,6 +4,8 @@
 #include "discovery/ask.h"
 
 #include "base/mem.h"
+#include "config/settings.h"
+#include "resp/encode.h"
 
 static void
 ask_close(struct ask *ask)
@@ -18,7 +20,10 @@ ask_close(struct ask *ask)
 static void
 ask_finish(struct ask *ask, const char *why)
 {
-    ask_close(ask);
+    if (why != NULL || !ask->keeps)
+        ask_close(ask);
+    ask->is_active = false;
+    timer_stop(&ask->deadline);
     for (unsigned i = 0; why == NULL && i < ask->wanted; i++) {
         size_t end = i + 1 < ask->wanted ? ask->starts[i + 1] : ask->scanned;
         ask->answers[i] =
@@ -71,6 +76,9 @@ scan_answers(struct ask *ask)
         if (result != RESP_OK)
             break;
         ask->count++;
+        if (ask->count == 1 && ask->pushed_us > 0)
+            ask->took_us =
+                MAX(loop_clock_us(ask->deadline.loop) - ask->pushed_us, 1u);
         if (ask->count < ask->wanted)
             ask->starts[ask->count] = ask->scanned;
     }
@@ -83,6 +91,10 @@ on_input(struct stream *stream)
     struct ask *ask = CONTAINER_OF(stream, struct ask, stream);
     size_t len = stream_input_len(stream);
 
+    if (!ask->is_active) {
+        ask_close(ask); /* nobody has asked */
+        return;
+    }
     if (ask->in.len + len > ASK_ANSWERS_MAX) {
         ask_finish(ask, "the answer is too long");
         return;
@@ -100,6 +112,10 @@ on_end(struct stream *stream, enum stream_end end)
 {
     struct ask *ask = CONTAINER_OF(stream, struct ask, stream);
 
+    if (!ask->is_active) {
+        ask_close(ask);
+        return;
+    }
     ask_finish(ask, end == STREAM_REFUSED ? "cannot connect"
                                           : "it closed the connection");
 }
@@ -136,11 +152,30 @@ ask_start(struct ask *ask, const struct address *to, struct view questions,
     ask->starts[0] = 0;
     ask->wanted = count;
     ask->is_active = true;
+    ask->pushed_us = ask->stream.is_open ? loop_clock_us(loop) : 0;
+    ask->took_us = 0;
     timer_start(&ask->deadline, timeout_ms);
+    if (ask->stream.is_open) {
+        stream_push_copy(&ask->stream, questions.data, questions.len);
+        return;
+    }
     if (stream_connect(&ask->stream, loop, to, &options, &ask_stream_ops) < 0)
         timer_start(&ask->soon, 0);
     else
         stream_push_copy(&ask->stream, questions.data, questions.len);
+}
+
+unsigned
+ask_encode_auth(const struct pool_settings *settings, struct buf *out)
+{
+    if (settings->redis_auth == NULL)
+        return 0;
+    encode_array(out, settings->redis_user == NULL ? 2 : 3);
+    encode_bulk_str(out, "AUTH");
+    if (settings->redis_user != NULL)
+        encode_bulk_str(out, settings->redis_user);
+    encode_bulk_str(out, settings->redis_auth);
+    return 1;
 }
 
 void

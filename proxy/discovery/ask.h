@@ -3,9 +3,9 @@
  *
  *   idle --start--> connecting, writing, gathering --> on_done --> idle
  *
- * A connection of its own for each asking; all questions are sent at once, and
- * on_done comes once, with every answer or with the reason why not.  Bounded
- * by a deadline and by ASK_ANSWERS_MAX bytes.
+ * A connection of its own for each asking, unless `keeps`; all questions are sent
+ * at once, and on_done comes once, with every answer or with the reason why not.
+ * Bounded by a deadline and by ASK_ANSWERS_MAX bytes.
  *
  * Embedded in whoever asks.  One thread.
  */
@@ -20,6 +20,7 @@
 #define ASK_ANSWERS_MAX (16u << 20)
 
 struct ask;
+struct pool_settings;
 
 /* `why` is NULL when all answers are there, ask->answers. */
 typedef void (*ask_fn)(struct ask *ask, const char *why);
@@ -36,6 +37,9 @@ struct ask {
     struct view answers[ASK_MAX]; /* into `in`, when all are there */
     size_t starts[ASK_MAX];
     bool is_active;
+    bool keeps;         /* set by the maker: the connection, for the next time */
+    uint64_t pushed_us; /* when the questions were given to a kept connection */
+    uint64_t took_us;   /* until its first answer came; 0: a new connection */
     ask_fn on_done;
 };
 
@@ -45,6 +49,10 @@ void ask_init(struct ask *ask, struct loop *loop, ask_fn on_done);
  * the loop, not from inside.  It must be idle. */
 void ask_start(struct ask *ask, const struct address *to,
                struct view questions, unsigned count, int64_t timeout_ms);
+
+/* Append AUTH if these settings ask for it; returns how many answers it has. */
+unsigned ask_encode_auth(const struct pool_settings *settings,
+                         struct buf *out);
 
 /* on_done does not come any more. */
 void ask_cancel(struct ask *ask);

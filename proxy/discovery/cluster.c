@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "discovery/ask.h"
 #include "discovery/candidates.h"
+#include "discovery/checkups.h"
 #include "discovery/names.h"
 #include "resp/encode.h"
 #include "resp/reply_read.h"
@@ -27,6 +28,7 @@ struct cluster {
     struct candidates candidates;
     struct candidate *asked;    /* while ask.is_active */
     struct cluster_map *map;    /* NULL: nothing is known */
+    struct checkups *checkups;  /* of its nodes */
     uint64_t asked_us;          /* when the question now under way was asked */
     uint64_t map_us;            /* when that which brought the map was */
     uint64_t confirmed_us;
@@ -166,6 +168,23 @@ publish(struct cluster *cluster, struct cluster_map *fresh)
     cluster->map_us = cluster->asked_us;
     cluster->fruitless = 0;
     note_map(cluster, fresh);
+    checkups_take(cluster->checkups, cluster->settings, topology.roster);
+    checkups_write(cluster->checkups, topology.roster);
+    cluster->ops->on_map(cluster, &topology);
+    roster_unref(&topology.roster);
+}
+
+/* The same map, but what is known of its nodes has changed. */
+static void
+on_checkups(void *arg)
+{
+    struct cluster *cluster = arg;
+    struct topology topology = {.asked = cluster->map_us};
+
+    if (cluster->map == NULL)
+        return;
+    cluster_map_topology(cluster->map, &topology);
+    checkups_write(cluster->checkups, topology.roster);
     cluster->ops->on_map(cluster, &topology);
     roster_unref(&topology.roster);
 }
@@ -261,16 +280,8 @@ on_answers(struct ask *ask, const char *why)
 static unsigned
 encode_questions(const struct pool_settings *settings, struct buf *out)
 {
-    unsigned count = 2;
+    unsigned count = ask_encode_auth(settings, out) + 2;
 
-    if (settings->redis_auth != NULL) {
-        encode_array(out, settings->redis_user == NULL ? 2 : 3);
-        encode_bulk_str(out, "AUTH");
-        if (settings->redis_user != NULL)
-            encode_bulk_str(out, settings->redis_user);
-        encode_bulk_str(out, settings->redis_auth);
-        count++;
-    }
     encode_array(out, 2);
     encode_bulk_str(out, "CLUSTER");
     encode_bulk_str(out, "SLOTS");
@@ -418,6 +429,8 @@ cluster_new(struct loop *loop, struct names *names,
     cluster->cause = MAP_CAUSE_START;
     cell_set(&cluster->stats.slots_uncovered, ROUTE_SLOTS);
     ask_init(&cluster->ask, loop, on_answers);
+    cluster->checkups =
+        checkups_new(names, loop, &cluster->stats, on_checkups, cluster);
     timer_init(&cluster->next, loop, on_next, cluster);
     candidates_init(&cluster->candidates);
     candidates_set_seeds(&cluster->candidates, settings, loop_now_us(loop));
@@ -436,6 +449,7 @@ cluster_free(struct cluster **clusterp)
     ask_cancel(&cluster->ask);
     timer_stop(&cluster->next);
     candidates_fini(&cluster->candidates);
+    checkups_free(&cluster->checkups);
     cluster_map_free(&cluster->map);
     mem_free(cluster);
 }
@@ -444,9 +458,16 @@ void
 cluster_configure(struct cluster *cluster,
                   const struct pool_settings *settings)
 {
+    struct topology topology;
+
     cluster->settings = settings;
     candidates_set_seeds(&cluster->candidates, settings,
                          loop_now_us(cluster->loop));
+    if (cluster->map != NULL) {
+        cluster_map_topology(cluster->map, &topology);
+        checkups_take(cluster->checkups, settings, topology.roster);
+        roster_unref(&topology.roster);
+    }
     if (!cluster->ask.is_active)
         plan(cluster);
 }

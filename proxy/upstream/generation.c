@@ -59,8 +59,7 @@ generation_new(struct pool *pool, struct snapshot *snapshot, size_t number,
     generation->settings = map->settings;
     generation->route = map->route;
     generation->roster = map->roster;
-    generation->readers =
-        readers_new(map->roster, map->settings->read_from);
+    generation->readers = readers_new(map->roster, map->settings);
     generation->refs = 1;
     generation->in_use = true;
     generation->server_count = count;

@@ -4,6 +4,7 @@
 #include "upstream/readers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -15,13 +16,47 @@ struct readers {
 
 /* --- making ------------------------------------------------------------------ */
 
+static bool
+is_in_zone(const struct roster_entry *entry,
+           const struct pool_settings *settings)
+{
+    return entry->zone != NULL && settings->zone != NULL &&
+        strcmp(entry->zone, settings->zone) == 0;
+}
+
+static enum reader_rank
+rank_of_primary(const struct roster_entry *entry,
+                const struct pool_settings *settings)
+{
+    if (settings->read_from == READ_FROM_NEAREST && entry->is_near)
+        return READER_BEST;
+    if (settings->read_from == READ_FROM_ZONE && is_in_zone(entry, settings))
+        return READER_SECOND;
+    return READER_PRIMARY;
+}
+
 /* READER_RANK_COUNT: it is not read from. */
 static enum reader_rank
-rank_of(const struct roster *roster, uint32_t server)
+rank_of_replica(const struct roster_entry *entry,
+                const struct pool_settings *settings)
 {
-    if (server < roster->shard_count)
-        return READER_PRIMARY;
-    return roster->entries[server].is_usable ? READER_BEST : READER_RANK_COUNT;
+    if (!entry->is_usable)
+        return entry->is_cut ? READER_CUT : READER_RANK_COUNT;
+    if (settings->read_from == READ_FROM_NEAREST && !entry->is_near)
+        return READER_THIRD;
+    if (settings->read_from == READ_FROM_ZONE && !is_in_zone(entry, settings))
+        return READER_THIRD;
+    return READER_BEST;
+}
+
+static enum reader_rank
+rank_of(const struct roster *roster, uint32_t server,
+        const struct pool_settings *settings)
+{
+    const struct roster_entry *entry = &roster->entries[server];
+
+    return server < roster->shard_count ? rank_of_primary(entry, settings)
+                                        : rank_of_replica(entry, settings);
 }
 
 /* By shard, in it by rank, then by number. */
@@ -52,15 +87,15 @@ set_starts(struct readers *readers, uint32_t shard_count)
 }
 
 struct readers *
-readers_new(const struct roster *roster, enum read_from read_from)
+readers_new(const struct roster *roster, const struct pool_settings *settings)
 {
-    if (read_from == READ_FROM_PRIMARY)
+    if (settings->read_from == READ_FROM_PRIMARY)
         return NULL;
     struct readers *readers =
         mem_zalloc(sizeof(*readers) + roster->count * sizeof(struct reader));
 
     for (uint32_t server = 0; server < roster->count; server++) {
-        enum reader_rank rank = rank_of(roster, server);
+        enum reader_rank rank = rank_of(roster, server, settings);
         if (rank < READER_RANK_COUNT)
             readers->items[readers->count++] =
                 (struct reader){roster->entries[server].primary, server, rank};

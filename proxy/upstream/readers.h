@@ -17,7 +17,10 @@
 
 enum reader_rank {
     READER_BEST,    /* as read_from wants it */
+    READER_SECOND,  /* in our zone, but a primary */
+    READER_THIRD,   /* a replica in another zone, or farther away */
     READER_PRIMARY, /* instead, while there is no better */
+    READER_CUT,     /* a replica without its primary, which is off as well */
     READER_RANK_COUNT
 };
 
@@ -31,7 +34,7 @@ struct readers;
 
 /* NULL when only primaries are read from. */
 struct readers *readers_new(const struct roster *roster,
-                            enum read_from read_from);
+                            const struct pool_settings *settings);
 void readers_free(struct readers **readersp);
 
 /* Can this server be used at the moment? */

@@ -29,7 +29,9 @@ struct roster_entry {
     char *zone;       /* NULL: it does not say */
     uint32_t primary; /* number of the one it replicates, or its own */
     uint64_t epoch;   /* under which it owns its slots */
-    bool is_usable;   /* a replica that may be read from */
+    bool is_usable;   /* a replica that may be read from ... */
+    bool is_cut;      /* ... only while its primary is off */
+    bool is_near;     /* among those of its shard that answer soonest */
 };
 
 struct roster {

@@ -58,10 +58,17 @@ def count(proxy, name):
     return proxy.stats.value(f"pointsman_pool_replica_{name}_total")
 
 
-def read_all(proxy):
+def read_all(proxy, other=None):
+    """Every key, alone and with the others; `other` are those not "v"."""
+    values = [(other or {}).get(key, b"v") for key in KEYS]
     client = proxy.client()
-    assert [client.get(key) for key in KEYS] == [b"v"] * len(KEYS)
-    assert client.mget(KEYS) == [b"v"] * len(KEYS)
+    assert [client.get(key) for key in KEYS] == values
+    assert client.mget(KEYS) == values
+
+
+def reads_of(proxy, key):
+    """What clients of either replica, or none, find."""
+    return {proxy.client().get(key) for _ in range(4)}
 
 
 def revive(cluster, node):
@@ -97,6 +104,56 @@ def test_script_of_the_primary_is_run(world, cluster):
         "SCRIPT", "LOAD", "return redis.call('mget', KEYS[1])[1]")
     assert client.execute_command("EVALSHA_RO", sha, 1, KEYS[0]) == b"v"
     assert count(proxy, "refusals") == 1
+
+
+def test_replica_without_its_link_is_left_out(world, cluster):
+    proxy = start(world, cluster, "replica", replica_check_interval="100ms")
+    primary = cluster.owner_of(KEYS[0])
+    replica = cluster.replicas_of(primary)[0]
+    read_all(proxy)
+    # With a name that the primary does not know it cannot come back.
+    replica.command("CONFIG", "SET", "masteruser", "nobody")
+    replica.command("CONFIG", "SET", "masterauth", "nothing")
+    try:
+        primary.command("CLIENT", "KILL", "TYPE", "replica")
+        proxy.wait_for_event("state of replica changed",
+                             server=replica.address,
+                             to="cut off from its primary")
+        assert proxy.client().set(KEYS[0], "new")
+        eventually(lambda: reads_of(proxy, KEYS[0]) == {b"new"}, 20,
+                   "the primary to be read from")
+        before = calls(replica)
+        read_all(proxy, {KEYS[0]: b"new"})
+        assert calls(replica) == before
+        assert proxy.stats.value("pointsman_cluster_replicas_cut") == 1
+    finally:
+        replica.command("CONFIG", "SET", "masteruser", "")
+        replica.command("CONFIG", "SET", "masterauth", "")
+        cluster.wait()
+    eventually(lambda: read_all(proxy, {KEYS[0]: b"new"}) is None and
+               calls(replica) > before, 30, "the replica to be read from")
+    proxy.client().set(KEYS[0], "v")
+
+
+def test_zone_and_nearness_choose(world, cluster):
+    """On one machine all are near; zones are given by port."""
+    primary = cluster.owner_of(KEYS[0])
+    replica = cluster.replicas_of(primary)[0]
+    proxy = start(world, cluster, "zone", zone="ours",
+                  zones="{'" + primary.address + "': ours, 127.0.0.0/8: not}")
+    counts = calls(primary), calls(replica)
+    read_all(proxy)
+    assert calls(primary) > counts[0] and calls(replica) == counts[1]
+    near = start(world, cluster, "nearest", replica_check_interval="50ms")
+
+    def reads_everywhere():
+        before = [calls(node) for node in cluster.nodes]
+        for _ in range(4):
+            read_all(near)
+        return all(calls(node) > count for node, count in
+                   zip(cluster.nodes, before))
+
+    eventually(reads_everywhere, 20, "primaries and replicas to be near")
 
 
 def test_primaries_answer_while_a_replica_is_off(world, cluster):

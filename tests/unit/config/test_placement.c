@@ -291,9 +291,6 @@ START_TEST(cluster_is_given_by_seeds_in_place_of_servers)
 
     expect_accepted(&c, "read_from: zone");
     const struct pool_settings *pool = &c.settings->pools[0];
-    ck_assert_str_eq(c.messages.data,
-                     "t.yml:5:3: warning: a.read_from: means prefer_replica "
-                     "in this version\n");
     ck_assert(pool_is_cluster(pool));
     ck_assert_uint_eq(pool->seed_count, 2);
     ck_assert_str_eq(pool->seeds[1].host, "::1");
@@ -330,11 +327,12 @@ START_TEST(cluster_that_makes_no_sense_is_refused)
                    "ketama, allowed with slots\n");
     expect_refused(CLUSTER "  read_from: zone\n",
                    "t.yml:5:3: error: a.read_from: found zone without the key "
-                   "zone, allowed only together with it\n"
-                   "t.yml:5:3: warning: a.read_from: means prefer_replica "
-                   "in this version\n");
+                   "zone, allowed only together with it\n");
     expect_refused(SLOTS "  read_from: replica\n  servers: [h:1:1]\n",
                    "t.yml:4:3: error: a.read_from: found without cluster, "
+                   "allowed only together with it\n");
+    expect_refused(SLOTS "  zones: {1.2.3.4: z}\n  servers: [h:1:1]\n",
+                   "t.yml:4:3: error: a.zones: found without cluster, "
                    "allowed only together with it\n");
     expect_refused(CLUSTER "  read_from: whoever\n",
                    "t.yml:5:14: error: a.read_from: found \"whoever\", allowed"

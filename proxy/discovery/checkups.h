@@ -1,0 +1,41 @@
+/*
+ * discovery/checkups.h - asking each node of a cluster how it is doing.
+ *
+ *   roster --> one checkup a node --INFO--> its link, its offset, its zone,
+ *                                           and how long the answer took
+ *
+ * Only where replicas are read from.  Each node is asked every
+ * replica_check_interval over a connection that is kept; what comes of it is
+ * written into the rosters that are published.  A node that does not answer
+ * stays what it was: whether it is down is for others to say.
+ *
+ * Owner: struct cluster.  Control thread.
+ */
+#ifndef DISCOVERY_CHECKUPS_H
+#define DISCOVERY_CHECKUPS_H
+
+#include "discovery/cluster_stats.h"
+#include "upstream/roster.h"
+
+struct checkups;
+struct loop;
+struct names;
+
+/* Something has changed that is to be written into a roster. */
+typedef void (*checkups_fn)(void *arg);
+
+/* `names` and `stats` are borrowed. */
+struct checkups *checkups_new(struct names *names, struct loop *loop,
+                              struct cluster_stats *stats,
+                              checkups_fn on_change, void *arg);
+void checkups_free(struct checkups **allp);
+
+/* These are the settings and the nodes now; both are not kept after the call but
+ * for the settings, which are borrowed. */
+void checkups_take(struct checkups *all, const struct pool_settings *settings,
+                   const struct roster *roster);
+
+/* Write what is known into a roster that is being made. */
+void checkups_write(const struct checkups *all, struct roster *roster);
+
+#endif
