@@ -10,6 +10,7 @@
 #include "config/address.h"
 #include "config/cluster.h"
 #include "config/process.h"
+#include "config/sentinel.h"
 #include "config/units.h"
 
 /* The place of the first of two keys that is written at all. */
@@ -140,6 +141,7 @@ check_pool(struct report *report, const struct node *map,
     check_user(report, map, pool);
     check_eject(report, map, pool);
     cluster_check(report, map, pool);
+    sentinel_conf_check(report, map, pool);
 }
 
 #define WITH(NAME) (1u << DISTRIBUTION_##NAME)

@@ -13,6 +13,7 @@
 #include "config/cluster.h"
 #include "config/secret.h"
 #include "config/section.h"
+#include "config/sentinel.h"
 #include "config/servers.h"
 #include "config/zones.h"
 
@@ -311,6 +312,7 @@ pool_settings_fini(struct pool_settings *pool)
     cluster_fini(pool);
     mem_free(pool->access);
     zones_fini(pool);
+    sentinel_conf_fini(pool);
 #define POOL(key, TYPE, def, min, max, help) SECTION_FREE_##TYPE(pool, key)
 #include "config/settings.def"
     mem_free(pool->name);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "config/address.h"
 #include "config/section.h"
+#include "config/sentinel.h"
 #include "config/server_line.h"
 #include "config/spans.h"
 
@@ -67,7 +68,9 @@ read_name(struct report *report, const struct node *map,
 {
     const struct node *node = node_find(map, VIEW("name"));
     char *name = node ? mem_view_dup(node_text(node))
-                      : server_line_default_name(&server->address);
+        : server->master != NULL
+        ? mem_strdup(server->master)
+        : server_line_default_name(&server->address);
 
     /* A NUL would cut the copy short: look at what was written. */
     if (server_line_is_name(node ? node_text(node) : view_str(name))) {
@@ -79,17 +82,40 @@ read_name(struct report *report, const struct node *map,
                  "visible characters", SERVER_NAME_MAX);
 }
 
+/* One of the two keys says where it is. */
+static void
+check_place(struct report *report, const struct node *map,
+            const struct pool_settings *pool)
+{
+    const struct node *address = node_find(map, VIEW("address"));
+    const struct node *master = node_find(map, VIEW("master"));
+
+    if (pool_is_named(pool)) {
+        if (address != NULL)
+            report_error(report, address->key_at, "address", "found in a pool "
+                         "with sentinels, allowed master");
+        if (master == NULL)
+            report_error(report, map->at, "master", "found nothing, allowed "
+                         "the name of a master in a pool with sentinels");
+        return;
+    }
+    if (master != NULL)
+        report_error(report, master->key_at, "master", "found without "
+                     "sentinels, allowed only together with it");
+    if (address == NULL)
+        report_error(report, map->at, "address", "found nothing, allowed "
+                     "host:port, [v6]:port or /path");
+}
+
 static void
 read_map(struct report *report, const struct node *map,
          const struct pool_settings *pool, struct server_settings *server)
 {
     section_read(report, map, &server_section, server);
-    if (node_find(map, VIEW("address")) == NULL)
-        report_error(report, map->at, "address", "found nothing, allowed "
-                     "host:port, [v6]:port or /path");
+    check_place(report, map, pool);
     if (pool->distribution == DISTRIBUTION_RANGE)
         spans_read_ranges(report, map, pool->range_by, server);
-    if (server->address.text != NULL)
+    if (server->address.text != NULL || server->master != NULL)
         read_name(report, map, server);
 }
 
@@ -110,6 +136,9 @@ read_server(struct report *report, const struct node *item,
     server->weight = 1;
     if (item->kind == NODE_MAP)
         read_map(report, item, pool, server);
+    else if (pool_is_named(pool))
+        report_found(report, item, NULL, "{name: X, master: Y, ...} in a pool "
+                     "with sentinels");
     else if (item->kind == NODE_TEXT && item->text_len > 0)
         read_line(report, item, server);
     else
@@ -145,6 +174,7 @@ servers_fini(struct pool_settings *pool)
 {
     for (size_t i = 0; i < pool->server_count; i++) {
         mem_free(pool->servers[i].name);
+        mem_free(pool->servers[i].master);
         address_text_fini(&pool->servers[i].address);
         spans_fini(&pool->servers[i]);
     }

@@ -14,6 +14,21 @@
 #include "config/slurp.h"
 #include "config/yaml.h"
 
+/* What was believed before a restart must be believed after it. */
+static void
+check_state_file(struct report *report, const struct node *root,
+                 const struct settings *settings)
+{
+    bool has_named = false;
+
+    for (size_t i = 0; i < settings->pool_count; i++)
+        has_named = has_named || pool_is_named(&settings->pools[i]);
+    if (has_named && settings->state_file == NULL)
+        report_warning(report, root->at, NULL, "sentinels without state_file "
+                       "in section " PROCESS_SECTION ": which epochs of "
+                       "masters were seen is forgotten at a restart");
+}
+
 static void
 read_root(struct report *report, const struct node *root,
           struct settings *settings)
@@ -33,6 +48,7 @@ read_root(struct report *report, const struct node *root,
         report_error(report, root->at, NULL, "found no pool, allowed one or "
                      "more keys with listen, servers ...");
     check_listens(report, root, settings);
+    check_state_file(report, root, settings);
 }
 
 /* NULL, or settings that are only good if nothing was reported as an error. */

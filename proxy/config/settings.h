@@ -52,7 +52,8 @@ struct zone_rule {
 
 struct server_settings {
     char *name;         /* twemproxy's node name rules */
-    struct address_text address;
+    struct address_text address;    /* empty when it has a master */
+    char *master;       /* the name by which Sentinels know it, or NULL */
     uint32_t weight;
     bool is_default;                /* range */
     struct range_spec *ranges;      /* range */
@@ -88,6 +89,9 @@ struct pool_settings {
     struct zone_rule *zones;            /* of a cluster's nodes */
     size_t zone_count;
     struct address_text announce;       /* to clients; no host: where they are */
+    struct address_text *sentinels;     /* where to ask for masters */
+    size_t sentinel_count;              /* 0: servers have addresses */
+    bool rejects_without_quorum;        /* on_no_quorum: reject_writes */
 #define POOL(key, TYPE, def, min, max, help) SETTINGS_##TYPE(key)
 #include "config/settings.def"
 };
@@ -129,6 +133,20 @@ static inline bool
 pool_is_cluster(const struct pool_settings *pool)
 {
     return pool->seed_count > 0;
+}
+
+/* Does it ask Sentinels where its servers are? */
+static inline bool
+pool_is_named(const struct pool_settings *pool)
+{
+    return pool->sentinel_count > 0;
+}
+
+/* Do its servers change while it runs, as somebody else says? */
+static inline bool
+pool_is_followed(const struct pool_settings *pool)
+{
+    return pool_is_cluster(pool) || pool_is_named(pool);
 }
 
 /* NULL when there is no such pool. */

@@ -16,7 +16,7 @@
 #include "net/stream.h"
 #include "resp/reply_scan.h"
 
-#define ASK_MAX 8
+#define ASK_MAX 64
 #define ASK_ANSWERS_MAX (16u << 20)
 
 struct ask;

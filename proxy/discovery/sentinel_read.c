@@ -190,6 +190,21 @@ sentinel_read_master(struct view reply, struct sentinel_instance *master)
     return SENTINEL_OK;
 }
 
+void
+sentinel_read_address(struct view reply, struct sentinel_instance *master)
+{
+    struct reply_item array, host, port;
+
+    if (!reply_next(&reply, &array) || array.type != RESP_ARRAY ||
+        array.count != 2 || !reply_next(&reply, &host) ||
+        is_aggregate(&host) || !is_host(host.text) ||
+        !reply_next(&reply, &port) || is_aggregate(&port) ||
+        port_of(port.text) == 0)
+        return;
+    master->host = host.text;
+    master->port = port_of(port.text);
+}
+
 enum sentinel_reply
 sentinel_read_list(struct view reply, struct sentinel_instance *list,
                    size_t max, size_t *count)
@@ -279,6 +294,7 @@ static const struct {
     {VIEW("+try-failover*"), SENTINEL_EVENT_FAILOVER},
     {VIEW("+elected-leader"), SENTINEL_EVENT_FAILOVER},
     {VIEW("+selected-slave"), SENTINEL_EVENT_FAILOVER},
+    {VIEW("+failover-state-reconf-slaves"), SENTINEL_EVENT_MASTER},
     {VIEW("+failover-state-*"), SENTINEL_EVENT_FAILOVER},
     {VIEW("-failover-abort-*"), SENTINEL_EVENT_ABORTED},
     {VIEW("+slave*"), SENTINEL_EVENT_REPLICAS},

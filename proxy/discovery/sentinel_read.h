@@ -2,6 +2,7 @@
  * discovery/sentinel_read.h - what Sentinels say, in words of ours.
  *
  *   SENTINEL MASTER name      one instance   -+
+ *   SENTINEL GET-MASTER-ADDR-BY-NAME name     host and port
  *   SENTINEL SENTINELS name   several of it   +- fields and values in turn
  *   SENTINEL REPLICAS name    several of it  -+
  *   SENTINEL MYID             a run id
@@ -59,6 +60,10 @@ struct sentinel_instance {
 /* An answer to SENTINEL MASTER.  Without a config-epoch it is no answer. */
 enum sentinel_reply sentinel_read_master(struct view reply,
                                          struct sentinel_instance *master);
+/* An answer to SENTINEL GET-MASTER-ADDR-BY-NAME replaces the address: towards the
+ * end of a failover its leader says there first who was promoted. */
+void sentinel_read_address(struct view reply,
+                           struct sentinel_instance *master);
 /* An answer to SENTINEL SENTINELS or REPLICAS: up to `max` of those that have
  * an address. */
 enum sentinel_reply sentinel_read_list(struct view reply,

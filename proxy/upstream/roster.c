@@ -48,6 +48,7 @@ roster_of_settings(const struct pool_settings *pool)
         entry->name = mem_strdup(pool->servers[i].name);
         entry->address = address_text_dup(&pool->servers[i].address);
         entry->primary = i;
+        entry->is_master = pool->servers[i].master != NULL;
     }
     return roster;
 }

@@ -32,6 +32,10 @@ struct roster_entry {
     bool is_usable;   /* a replica that may be read from ... */
     bool is_cut;      /* ... only while its primary is off */
     bool is_near;     /* among those of its shard that answer soonest */
+    /* Of a master that Sentinels name; its address is empty before they do. */
+    bool is_master;
+    bool is_held;        /* no writes may be sent to it for now */
+    bool rejects_writes; /* too few Sentinels vouch for it */
 };
 
 struct roster {

@@ -53,6 +53,8 @@ vote_of(struct view reply)
     switch (sentinel_read_master(reply, &master)) {
     case SENTINEL_OK:
         check_instance(&master);
+        sentinel_read_address(reply, &master);
+        check_instance(&master);
         vote = (struct vote){.kind = VOTE_ADDRESS,
                              .voter = master.run_id,
                              .host = master.host,

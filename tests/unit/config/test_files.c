@@ -165,7 +165,7 @@ END_TEST
 
 static const char *const samples[] = {
     "ketama.yml", "modula.yml", "modulo.yml",     "range.yml",
-    "slots.yml",  "pointsman.yml", "nutcracker.yml",
+    "slots.yml",  "pointsman.yml", "nutcracker.yml", "sentinel.yml",
 };
 
 START_TEST(sample_loads)

@@ -9,6 +9,8 @@
 #include "config_case.h"
 
 #define POOL_HEAD "a:\n  listen: h:1\n  redis: true\n  servers: [h:1:1 s]\n"
+#define NAMED_HEAD "a:\n  listen: h:1\n  sentinels: [h:2]\n" \
+                   "  servers: [{master: m}]\n"
 #define PROCESS_HEAD POOL_HEAD "pointsman:\n"
 
 static const struct value_row pool_rows[] = {
@@ -39,6 +41,8 @@ companion(const char *key)
         return "  client_output_limit: 2gb\n";
     if (view_equal(name, VIEW("redis_user")))
         return "  redis_auth: x\n";
+    if (view_equal(name, VIEW("sentinel_user")))
+        return "  sentinel_auth: x\n";
     return "";
 }
 
@@ -72,7 +76,7 @@ expect_value(const char *head, const struct value_row *row, const char *value,
 
     expect_accepted(&c, row->key);
     const void *base = c.settings;
-    if (view_equal(view_str(head), VIEW(POOL_HEAD)))
+    if (!view_equal(view_str(head), VIEW(PROCESS_HEAD)))
         base = c.settings->pools;
     ck_assert_msg(field_of(row, base) == expected,
                   "%s: %s is %" PRId64, row->key, value, field_of(row, base));
@@ -84,7 +88,7 @@ static void
 expect_wrong(const char *head, const struct value_row *row, const char *value)
 {
     struct config_case c = parse_row(head, row->key, value);
-    bool in_pool = view_equal(view_str(head), VIEW(POOL_HEAD));
+    bool in_pool = !view_equal(view_str(head), VIEW(PROCESS_HEAD));
     /* Nothing stands right behind the colon, a value one further. */
     size_t column = strlen(row->key) + (value[0] == '\0' ? 4 : 5);
     char start[100];
@@ -153,7 +157,11 @@ check_row(const char *head, const struct value_row *row)
 START_TEST(pool_key_keeps_its_type_and_limits)
 {
     /* Secrets may hold any bytes but NUL and have a test of their own. */
-    check_row(POOL_HEAD, &pool_rows[_i]);
+    const struct value_row *row = &pool_rows[_i];
+    bool is_named = strncmp(row->key, "sentinel_", strlen("sentinel_")) == 0 ||
+        strcmp(row->key, "failover_hold") == 0;
+
+    check_row(is_named ? NAMED_HEAD : POOL_HEAD, row);
 }
 END_TEST
 

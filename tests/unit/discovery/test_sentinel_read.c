@@ -143,6 +143,24 @@ START_TEST(master_of_an_unknown_name_is_told_from_other_errors)
 }
 END_TEST
 
+START_TEST(master_is_where_its_address_is_asked_for)
+{
+    struct view bad[] = {VIEW("*-1\r\n"), VIEW("*2\r\n+a b\r\n+1\r\n"),
+                         VIEW("*2\r\n+a\r\n+0\r\n"), VIEW("-ERR no\r\n"),
+                         VIEW("*1\r\n+a\r\n"), VIEW("")};
+    struct sentinel_instance master = {.host = VIEW("10.0.0.1"), .port = 1};
+
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        sentinel_read_address(bad[i], &master);
+    ck_assert(is_text(master.host, "10.0.0.1"));
+    ck_assert_uint_eq(master.port, 1);
+    sentinel_read_address(VIEW("*2\r\n$8\r\n10.0.0.2\r\n$1\r\n2\r\n"),
+                          &master);
+    ck_assert(is_text(master.host, "10.0.0.2"));
+    ck_assert_uint_eq(master.port, 2);
+}
+END_TEST
+
 START_TEST(master_cut_anywhere_is_no_answer)
 {
     struct view whole = MASTER("config-epoch", "7", "flags", "master");
@@ -317,6 +335,7 @@ START_TEST(events_have_their_meaning)
         {"+failover-end-for-timeout", SENTINEL_EVENT_MASTER},
         {"+failover-state-select-slave", SENTINEL_EVENT_FAILOVER},
         {"-failover-abort-no-good-slave", SENTINEL_EVENT_ABORTED},
+        {"+failover-state-reconf-slaves", SENTINEL_EVENT_MASTER},
         {"+slave-reconf-done", SENTINEL_EVENT_REPLICAS},
         {"+sentinel-address-switch", SENTINEL_EVENT_SENTINELS},
         {"-tilt", SENTINEL_EVENT_TILT_END},
@@ -376,6 +395,7 @@ main(void)
     tcase_add_test(tests, master_flags_are_whole_words);
     tcase_add_test(tests, master_without_what_counts_is_no_answer);
     tcase_add_test(tests, master_of_an_unknown_name_is_told_from_other_errors);
+    tcase_add_test(tests, master_is_where_its_address_is_asked_for);
     tcase_add_test(tests, master_cut_anywhere_is_no_answer);
     tcase_add_test(tests, list_holds_those_with_an_address);
     tcase_add_test(tests, list_is_cut_at_its_bound);
