@@ -67,6 +67,13 @@ request_fail_unreachable(struct request *request)
 }
 
 void
+request_fail_no_quorum(struct request *request)
+{
+    cell_inc(&request->pool->stats->errors_no_quorum);
+    request_fail(request, request_text_no_quorum(request, request->shard));
+}
+
+void
 request_fail_fmt(struct request *request, const char *fmt, ...)
 {
     char text[TEXT_MAX];

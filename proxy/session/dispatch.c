@@ -192,8 +192,10 @@ request_place(struct session *session, struct view key)
     const struct route *route = session->generation->route;
     struct pool *pool = session->pool->pool;
 
-    if (likely(!pool_is_cluster(session->pool->settings)))
-        return (struct place){.shard = route_find(route, key, &pool->dice)};
+    if (likely(!pool_is_cluster(session->pool->settings))) {
+        uint32_t shard = route_find(route, key, &pool->dice);
+        return (struct place){.slot = shard, .shard = shard};
+    }
     uint32_t slot = route_slot(route, key);
     return (struct place){
         .slot = slot,
@@ -354,6 +356,14 @@ correct_parts(struct session *session, struct split *split)
             session->generation, split->parts[i].slot);
 }
 
+/* Without slots a shard stands for all of its own. */
+static void
+name_parts(struct split *split)
+{
+    for (uint32_t i = 0; i < split->part_count; i++)
+        split->parts[i].slot = split->parts[i].shard;
+}
+
 static void
 split_over_shards(const struct incoming *in)
 {
@@ -379,6 +389,8 @@ split_over_shards(const struct incoming *in)
     }
     if (by_slot)
         correct_parts(session, &split);
+    else
+        name_parts(&split);
     if (split.part_count == 1) {
         forward(in, (struct place){.slot = split.parts[0].slot,
                                    .shard = split.parts[0].shard,

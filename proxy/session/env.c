@@ -172,7 +172,7 @@ session_pool_hint(struct session_pool *pool, enum map_cause cause)
 {
     struct session_env *env = pool->env;
 
-    if (!pool_is_cluster(pool->settings) || env->on_hint == NULL)
+    if (!pool_is_followed(pool->settings) || env->on_hint == NULL)
         return;
     pool->hint_cause = cause;
     pool->hint_is_due = pool->hint_is_open;

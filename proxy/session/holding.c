@@ -287,9 +287,12 @@ bool
 holding_take_reply(struct request *request, struct attempt *attempt,
                    uint32_t asked, const struct reply_piece *piece)
 {
+    const struct pool_settings *settings = request->pool->settings;
     struct view line = view_of(piece->chunk->data + piece->off, piece->len);
     enum outcome outcome = outcome_of(line);
-    enum retry_action action = retry_action(outcome);
+    enum retry_action action = pool_is_named(settings)
+        ? retry_action_of_master(outcome, attempt->waits)
+        : retry_action(outcome);
 
     if (!piece->last || piece->size != piece->len || request->begun)
         return false;
@@ -315,7 +318,7 @@ bool
 holding_take_loss(struct request *request, struct attempt *attempt,
                   uint32_t asked, bool sent)
 {
-    if (!pool_is_cluster(request->pool->settings) || request->begun)
+    if (!pool_is_followed(request->pool->settings) || request->begun)
         return false;
     session_pool_hint(request->pool, MAP_CAUSE_LOST);
     if (request_is_gone(request) || !retry_may_run_again(request, sent))
@@ -328,6 +331,14 @@ holding_take_loss(struct request *request, struct attempt *attempt,
     attempt->by_primary = false; /* without it replicas may do */
     hold_for_a_while(request, attempt);
     return true;
+}
+
+/* Control knows it already. */
+void
+holding_take_held(struct request *request, struct attempt *attempt)
+{
+    attempt->outcome = OUTCOME_OTHER;
+    hold_for_a_while(request, attempt);
 }
 
 void

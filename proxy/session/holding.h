@@ -1,5 +1,6 @@
 /*
- * session/holding.h - commands that a cluster did not take, until it does.
+ * session/holding.h - commands that a cluster, or a master that Sentinels name,
+ * did not take, until it does.
  *
  *   MOVED, ASK, TRYAGAIN, LOADING, a lost connection ...
  *        |
@@ -9,7 +10,7 @@
  * While a session has something held it accepts nothing new.  When no call of
  * it is under way any more, it takes the newest map up, and what is held goes
  * out again in the order of the queue: at once, or when the cluster may have
- * come to rest.  Order is kept by slot: a command that only reads and was
+ * come to rest.  Order is kept by slot (of a master: its shard's number): a command that only reads and was
  * answered after a held one on its slot is asked again behind it; if one that
  * writes was, the held one is given up as not executed.  (Answers leave in
  * order, so none of these has reached the client.)
@@ -24,8 +25,8 @@
 #include "session/request.h"
 #include "upstream/server.h"
 
-/* The end of an error reply of server `asked` in the pool of a cluster: hold the
- * attempt instead of answering?  False: it is an answer for the client.  True
+/* The end of an error reply of server `asked` in such a pool: hold the attempt
+ * instead of answering?  False: it is an answer for the client.  True
  * as well when it should be held and cannot be, as request_is_gone(). */
 bool holding_take_reply(struct request *request, struct attempt *attempt,
                         uint32_t asked,
@@ -36,7 +37,7 @@ attempt_is_refused(struct request *request, struct attempt *attempt,
                    uint32_t asked, const struct reply_piece *piece)
 {
     return unlikely(piece->type == '-') &&
-        pool_is_cluster(request->pool->settings) &&
+        pool_is_followed(request->pool->settings) &&
         holding_take_reply(request, attempt, asked, piece);
 }
 
@@ -48,6 +49,9 @@ bool holding_take_loss(struct request *request, struct attempt *attempt,
 /* What the node says itself of a command that is in doubt; nothing when it could
  * not be heard. */
 void holding_settle(struct request *request, struct view line);
+
+/* No writes may be sent to its server for now. */
+void holding_take_held(struct request *request, struct attempt *attempt);
 
 /* Nobody serves its slot, as far as is known. */
 void holding_take_unserved(struct request *request, struct attempt *attempt);

@@ -7,6 +7,7 @@
 #include "session/deadline.h"
 #include "session/holding.h"
 #include "session/replica_read.h"
+#include "session/retry.h"
 #include "session/sentence.h"
 #include "session/upload.h"
 
@@ -89,6 +90,16 @@ private_lane_submit(struct session *session, struct request *request,
     private->request = request;
     private->open_body = open_body;
     private->lease.key = attempt_lane_key(session, &request->attempt);
+    if (retry_is_barred(request->command, private->server)) {
+        private->request = NULL;
+        upload_on_lost(session);
+        request_fail_no_quorum(request);
+        return;
+    }
+    if (open_body && retry_is_held(request->command, private->server)) {
+        lane_unreachable(private);
+        return;
+    }
     server_lease(private->server, &private->lease);
     if (private->lease.is_waiting)
         return;

@@ -512,6 +512,14 @@ request_submit(struct request *request)
     struct lane_key key = attempt_lane_key(session, &request->attempt);
 
     request_weigh(request, request->call.body.len);
+    if (retry_is_barred(request->command, server)) {
+        request_fail_no_quorum(request);
+        return;
+    }
+    if (retry_is_held(request->command, server)) {
+        holding_take_held(request, &request->attempt);
+        return;
+    }
     if (unlikely(session->is_heavy && session->in_flight == 1)) {
         private_lane_submit(session, request, false);
         return;

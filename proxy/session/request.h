@@ -109,6 +109,8 @@ void request_done(struct request *request);
 /* Its server cannot be reached and it was not executed: finish with the error
  * that says so, or as on_server_down has it. */
 void request_fail_unreachable(struct request *request);
+/* A write, while too few Sentinels vouch for its shard. */
+void request_fail_no_quorum(struct request *request);
 
 /* As on_server_down has it: append the answer to a command whose request was
  * not executed.  False: an error is due. */

@@ -41,6 +41,7 @@ static const struct {
     [OUTCOME_MASTERDOWN] = {RETRY_WAIT, 100, 100, true},
     /* Scripts that are loaded at a primary are not at its replicas. */
     [OUTCOME_NOSCRIPT] = {RETRY_PASS_ON, 0, 0, true},
+    [OUTCOME_NOREPLICAS] = {RETRY_PASS_ON, 100, 100, false},
 };
 
 enum retry_action
@@ -53,6 +54,24 @@ bool
 retry_by_primary(enum outcome outcome)
 {
     return table[outcome].by_primary;
+}
+
+/* It has no slots to point to.  NOREPLICAS may come from one that is primary no
+ * more, and from one that is: the second time it is an answer. */
+enum retry_action
+retry_action_of_master(enum outcome outcome, unsigned n)
+{
+    switch (outcome) {
+    case OUTCOME_READONLY:
+    case OUTCOME_REDIRECT:
+    case OUTCOME_LOADING:
+    case OUTCOME_MASTERDOWN:
+        return RETRY_WAIT;
+    case OUTCOME_NOREPLICAS:
+        return n == 0 ? RETRY_WAIT : RETRY_PASS_ON;
+    default:
+        return RETRY_PASS_ON;
+    }
 }
 
 uint64_t

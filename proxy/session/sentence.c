@@ -75,19 +75,33 @@ request_text_late(const struct request *request, uint32_t shard, bool sent)
         sent ? "may have been executed" : "was not executed");
 }
 
+static const char *
+obstacle(const struct attempt *attempt)
+{
+    enum outcome outcome = (enum outcome)attempt->outcome;
+
+    return outcome == OUTCOME_OTHER ? "connection lost"
+                                    : outcome_word(outcome);
+}
+
 struct view
 request_text_unserved(const struct request *request,
                       const struct attempt *attempt)
 {
-    enum outcome outcome = (enum outcome)attempt->outcome;
-
+    if (pool_is_named(request->pool->settings))
+        return sentence(
+            request,
+            "CLUSTERDOWN proxy: no primary of shard %s has served it within "
+            "%lld ms (the last obstacle was: %s), command was not executed",
+            shard_name(request, attempt->slot),
+            (long long)request->pool->settings->request_timeout_ms,
+            obstacle(attempt));
     return sentence(request,
                     "CLUSTERDOWN proxy: slot %u was not served within %lld ms "
                     "(the last obstacle was: %s), command was not executed",
                     attempt->slot,
                     (long long)request->pool->settings->request_timeout_ms,
-                    outcome == OUTCOME_OTHER ? "connection lost"
-                                             : outcome_word(outcome));
+                    obstacle(attempt));
 }
 
 struct view
@@ -96,6 +110,13 @@ request_text_gone(const struct request *request,
 {
     enum outcome outcome = (enum outcome)attempt->outcome;
 
+    if (pool_is_named(request->pool->settings))
+        return sentence(request,
+                        "TRYAGAIN proxy: shard %s was not served (%s) to a "
+                        "request that is larger than retry_buffer, command "
+                        "was not executed",
+                        shard_name(request, attempt->slot),
+                        outcome_word(outcome));
     if (retry_action(outcome) == RETRY_FOLLOW)
         return sentence(request,
                         "TRYAGAIN proxy: slot %u moved under a request that "
@@ -112,8 +133,22 @@ struct view
 request_text_overtaken(const struct request *request,
                        const struct attempt *attempt)
 {
+    if (pool_is_named(request->pool->settings))
+        return sentence(request,
+                        "TRYAGAIN proxy: shard %s moved and a later command "
+                        "on it was executed first, command was not executed",
+                        shard_name(request, attempt->slot));
     return sentence(request,
                     "TRYAGAIN proxy: slot %u moved and a later command on it "
                     "was executed first, command was not executed",
                     attempt->slot);
+}
+
+struct view
+request_text_no_quorum(const struct request *request, uint32_t shard)
+{
+    return sentence(request,
+                    "NOQUORUM proxy: too few Sentinels vouch for shard %s, "
+                    "command was not executed",
+                    shard_name(request, shard));
 }

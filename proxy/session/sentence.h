@@ -21,7 +21,7 @@ struct view request_text_lost(const struct request *request, uint32_t shard,
 struct view request_text_late(const struct request *request, uint32_t shard,
                               bool sent);
 
-/* In the pool of a cluster: of a held command whose time is up ... */
+/* In a pool that is followed: of a held command whose time is up ... */
 struct view request_text_unserved(const struct request *request,
                                   const struct attempt *attempt);
 /* ... of one whose bytes are gone when a node has not taken it ... */
@@ -30,5 +30,9 @@ struct view request_text_gone(const struct request *request,
 /* ... and of one that a later command has overtaken. */
 struct view request_text_overtaken(const struct request *request,
                                    const struct attempt *attempt);
+
+/* Of a write that on_no_quorum keeps from a master. */
+struct view request_text_no_quorum(const struct request *request,
+                                   uint32_t shard);
 
 #endif

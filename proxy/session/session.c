@@ -398,7 +398,7 @@ keep_partial(struct session *session, struct request_scan *scan)
         env->scan = NULL;
     }
     uint64_t large = settings->large_request_bytes;
-    if (pool_is_cluster(settings))
+    if (pool_is_followed(settings))
         large = MAX(large, settings->retry_buffer_bytes);
     if (have >= large ||
         scan->known > settings->request_limit_bytes) {

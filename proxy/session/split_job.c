@@ -8,6 +8,7 @@
 #include "resp/encode.h"
 #include "session/note.h"
 #include "session/replica_read.h"
+#include "session/retry.h"
 #include "session/sentence.h"
 #include "session/session.h"
 #include "session/split_job_priv.h"
@@ -190,6 +191,15 @@ part_send(struct part_call *part)
     struct session *session = request->session;
     struct lane_key key = attempt_lane_key(session, &part->attempt);
 
+    if (retry_is_barred(request->command, part_server(part))) {
+        cell_inc(&request->pool->stats->errors_no_quorum);
+        part_fail(part, request_text_no_quorum(request, part_shard(part)));
+        return;
+    }
+    if (retry_is_held(request->command, part_server(part))) {
+        holding_take_held(request, &part->attempt);
+        return;
+    }
     request->refs++; /* the call's */
     if (server_submit(part_server(part), key, session->lane_number, &part->call))
         return;

@@ -122,6 +122,8 @@ generation_retire(struct generation *generation)
 uint32_t
 generation_slot_server(const struct generation *generation, uint32_t slot)
 {
+    if (!pool_is_cluster(generation->settings))
+        return slot;
     uint32_t server = overlay_find(&generation->pool->overlay, slot);
 
     if (unlikely(server != ROUTE_NONE))

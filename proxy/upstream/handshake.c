@@ -3,8 +3,8 @@
  */
 #include "upstream/handshake.h"
 
-#include "config/settings.h"
 #include "resp/encode.h"
+#include "resp/reply_read.h"
 
 static unsigned
 encode_auth(const struct pool_settings *settings, struct buf *out)
@@ -53,6 +53,16 @@ encode_readonly(bool is_readonly, struct buf *out)
 }
 
 static unsigned
+encode_role(const struct pool_settings *settings, struct buf *out)
+{
+    if (!handshake_has_role(settings))
+        return 0;
+    encode_array(out, 1);
+    encode_bulk_str(out, "ROLE");
+    return 1;
+}
+
+static unsigned
 encode_ping(bool with_ping, struct buf *out)
 {
     if (!with_ping)
@@ -71,6 +81,16 @@ handshake_encode(const struct pool_settings *settings, struct lane_key key,
     replies += encode_hello(key, out);
     replies += encode_select(settings->redis_db + key.db, out);
     replies += encode_readonly(key.is_readonly, out);
+    replies += encode_role(settings, out);
     replies += encode_ping(with_ping, out);
     return replies;
+}
+
+bool
+handshake_is_primary(struct view reply)
+{
+    struct reply_item array, role;
+
+    return reply_next(&reply, &array) && array.type == RESP_ARRAY &&
+        reply_next(&reply, &role) && view_equal(role.text, VIEW("master"));
 }

@@ -2,21 +2,31 @@
  * upstream/handshake.h - what a new lane says before any call.
  *
  * AUTH or HELLO, SELECT, and READONLY to a replica that is to be read from: as
- * many replies as requests, each of which must not be an error; then PING where
- * the server has to prove that it answers, whose reply is judged by
- * health_judge_ping().  ROLE and CLIENT SETNAME have their place here.
+ * many replies as requests, each of which must not be an error; then ROLE, where
+ * the server has to say that it is a primary; then PING where it has to prove that
+ * it answers, whose reply is judged by health_judge_ping().  CLIENT SETNAME has
+ * its place here.
  */
 #ifndef UPSTREAM_HANDSHAKE_H
 #define UPSTREAM_HANDSHAKE_H
 
 #include "base/buf.h"
+#include "config/settings.h"
 #include "upstream/lane.h"
-
-struct pool_settings;
 
 /* Append the requests; returns how many replies will come (0: none needed). */
 unsigned handshake_encode(const struct pool_settings *settings,
                           struct lane_key key, bool with_ping,
                           struct buf *out);
+
+/* Does a server have to say its role, or is it believed whatever it is? */
+static inline bool
+handshake_has_role(const struct pool_settings *settings)
+{
+    return pool_is_named(settings);
+}
+
+/* Is this the answer of a primary to ROLE? */
+bool handshake_is_primary(struct view reply) MUST_CHECK;
 
 #endif

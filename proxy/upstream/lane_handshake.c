@@ -4,6 +4,7 @@
 #include "upstream/lane_priv.h"
 
 #include "base/log_limit.h"
+#include "upstream/handshake.h"
 #include "upstream/health.h"
 #include "upstream/pool.h"
 #include "upstream/server.h"
@@ -33,6 +34,23 @@ lane_refuse_handshake(struct lane *lane, struct view reply)
     lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "see the line before");
 }
 
+/* After its reply only that to PING may be due. */
+static bool
+is_role(const struct lane *lane)
+{
+    return handshake_has_role(lane->server->settings) &&
+        lane->handshake_left == (lane->must_ping ? 2 : 1);
+}
+
+/* An old primary that is back says so until somebody tells it; but it is not
+ * where Sentinels send us.  A replica is here when they are ahead of it. */
+static void
+lane_refuse_role(struct lane *lane)
+{
+    cell_inc(&lane->server->stats->fenced_connects);
+    lane_fail(lane, CLOSE_SERVER_NOT_PRIMARY, "");
+}
+
 void
 lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
 {
@@ -46,6 +64,8 @@ lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
             lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "not ready");
     } else if (piece->type == '-') {
         lane_refuse_handshake(lane, reply);
+    } else if (is_role(lane) && !handshake_is_primary(reply)) {
+        lane_refuse_role(lane);
     } else if (piece->last && --lane->handshake_left == 0) {
         lane_become_ready(lane);
     }

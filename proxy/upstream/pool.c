@@ -62,6 +62,17 @@ pool_follow_addresses(struct pool *pool)
     }
 }
 
+/* Masters may be somewhere else now, or held.  Whoever is told may ask for more
+ * at once, so this comes when all of them have their place. */
+static void
+pool_settle(struct pool *pool)
+{
+    if (!pool_is_named(pool->current->settings))
+        return;
+    for (uint32_t i = 0; i < pool->current->server_count; i++)
+        server_settle(pool->current->servers[i]);
+}
+
 static void
 pool_set_current(struct pool *pool, struct snapshot *snapshot, size_t number,
                  struct server_stats *const *stats)
@@ -77,6 +88,7 @@ pool_set_current(struct pool *pool, struct snapshot *snapshot, size_t number,
         overlay_take_map(&pool->overlay, before, pool->current->roster,
                          snapshot->pools[number].asked);
     pool_follow_addresses(pool);
+    pool_settle(pool);
 }
 
 bool

@@ -452,7 +452,7 @@ static bool
 is_connect_failure(enum close_reason why)
 {
     return why == CLOSE_SERVER_CONNECT || why == CLOSE_NO_SOCKET ||
-        why == CLOSE_SERVER_HANDSHAKE ||
+        why == CLOSE_SERVER_HANDSHAKE || why == CLOSE_SERVER_NOT_PRIMARY ||
         why == CLOSE_SERVER_CONNECT_TIMEOUT;
 }
 
@@ -526,7 +526,8 @@ server_on_lane_closed(struct lane *lane, enum close_reason why)
         lease->lane = NULL;
         lease->on_gone(lease);
     }
-    if (why != CLOSE_POOL_REMOVED && why != CLOSE_SERVER_IDLE)
+    if (why != CLOSE_POOL_REMOVED && why != CLOSE_SERVER_IDLE &&
+        why != CLOSE_SERVER_MOVED)
         server_serve_waiters(server);
 }
 

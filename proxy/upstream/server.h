@@ -102,6 +102,9 @@ struct server {
     bool is_gentle;         /* half open: new lanes begin gently */
     bool is_silent;         /* this worker has found it so */
     uint64_t shun_until_us; /* reads go elsewhere until then */
+    bool is_held;           /* no writes may be sent to it for now */
+    bool rejects_writes;    /* too few Sentinels vouch for it */
+    bool has_moved;         /* its lanes are where it was before */
     struct incident_counts incidents; /* that control has not been told */
 };
 
@@ -110,7 +113,8 @@ struct server *server_new(struct pool *pool);
 /* One generation less has it; freed with the last, without lanes by then. */
 void server_unref(struct server *server);
 
-/* Has it the name and the address, as they are written, of the place? */
+/* Has it the name and the address, as they are written, of the place?  Of masters
+ * that Sentinels name only the name counts. */
 bool server_is_at(const struct server *server,
                   const struct server_place *place) MUST_CHECK;
 /* Have they the same name and address, in different generations? */
@@ -134,6 +138,10 @@ server_has_no_address(const struct server *server)
 /* A lane has been connected to this address, or could not be. */
 void server_note_address(struct server *server, const struct address *address,
                          bool is_good);
+
+/* After the place of servers was set: lanes of a master that is somewhere else
+ * now are cut, calls that wait for one that is held are given back. */
+void server_settle(struct server *server);
 
 /* Closes every lane, failing its calls. */
 void server_close(struct server *server, enum close_reason why);

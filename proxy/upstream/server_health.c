@@ -137,6 +137,36 @@ server_set_verdict(struct server *server, enum health_state state)
     set_gentle(server, is_gentle);
 }
 
+/* --- masters -------------------------------------------------------------------- */
+
+/* Those that are made meanwhile are where it is now. */
+static void
+cut(struct server *server)
+{
+    struct lane *lane;
+
+    for (unsigned left = server->lane_count;
+         left > 0 && (lane = TAILQ_FIRST(&server->lanes)) != NULL; left--)
+        lane_close(&lane, CLOSE_SERVER_MOVED);
+}
+
+void
+server_settle(struct server *server)
+{
+    struct lane *lane;
+
+    if (server->has_moved) {
+        server->has_moved = false;
+        server->failures = 0;
+        server->is_silent = false;
+        cut(server);
+    }
+    while (server->is_held && (lane = find_with_waiting(server)) != NULL)
+        lane_fail_waiting(lane, CLOSE_SERVER_MOVED);
+    /* Whoever waits is told, or served. */
+    server_serve_waiters(server);
+}
+
 /* --- silence -------------------------------------------------------------------- */
 
 void

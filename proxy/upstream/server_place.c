@@ -26,12 +26,19 @@ is_greeted_alike(const struct pool_settings *a, const struct pool_settings *b)
 }
 
 static bool
+is_written_alike(const struct address_text *a, const struct address_text *b)
+{
+    return text_equal(a->host, b->host) && text_equal(a->path, b->path) &&
+        a->port == b->port;
+}
+
+/* A master that Sentinels name is the same wherever it is. */
+static bool
 is_called(const struct server *server, const char *name,
           const struct address_text *at)
 {
     return text_equal(server->name, name) &&
-        text_equal(server->at->host, at->host) &&
-        text_equal(server->at->path, at->path) && server->at->port == at->port;
+        (pool_is_named(server->settings) || is_written_alike(server->at, at));
 }
 
 bool
@@ -47,6 +54,14 @@ bool
 server_is_twin(const struct server *server, const struct server *other)
 {
     return is_called(server, other->name, other->at);
+}
+
+/* A master that was somewhere else; its lanes are cut. */
+static bool
+is_elsewhere(const struct server *server, const struct roster_entry *entry)
+{
+    return entry->is_master && server->at != NULL &&
+        !is_written_alike(server->at, &entry->address);
 }
 
 /* One that is still being connected goes elsewhere if need be. */
@@ -74,7 +89,8 @@ server_is_same(const struct server *server, const struct server_place *place)
     /* One that nobody uses any more has closed its lanes for good. */
     return server->users > 0 && server->stats == place->stats &&
         server_is_at(server, place) &&
-        has_lanes_there(server, map->addresses[place->shard]) &&
+        (is_elsewhere(server, &map->roster->entries[place->shard]) ||
+         has_lanes_there(server, map->addresses[place->shard])) &&
         is_greeted_alike(server->settings, map->settings);
 }
 
@@ -143,14 +159,19 @@ void
 server_set_place(struct server *server, const struct server_place *place)
 {
     const struct pool_map *map = &place->snapshot->pools[place->pool];
+    const struct roster_entry *entry = &map->roster->entries[place->shard];
     struct snapshot *before = server->snapshot;
     unsigned workers = server->pool->workers;
 
     server->snapshot = snapshot_ref(place->snapshot);
     server->settings = map->settings;
     server->shard = place->shard;
-    server->name = map->roster->entries[place->shard].name;
-    server->at = &map->roster->entries[place->shard].address;
+    server->name = entry->name;
+    server->is_held = entry->is_held;
+    server->rejects_writes = entry->rejects_writes;
+    if (is_elsewhere(server, entry))
+        server->has_moved = true;
+    server->at = &entry->address;
     server->stats = place->stats;
     server->options.keepalive = map->settings->tcpkeepalive;
     server->options.user_timeout_ms = (int)map->settings->tcp_user_timeout_ms;

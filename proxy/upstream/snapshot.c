@@ -78,6 +78,12 @@ find_addresses(const struct roster_entry *server, struct error *error)
     struct address address;
     struct error why;
 
+    if (server->is_master && text->host == NULL) {
+        struct address_list *nowhere = address_list_new(0);
+        nowhere->is_fixed = true; /* until Sentinels say where it is */
+        return nowhere;
+    }
+
     if (text->path != NULL) {
         if (address_unix(&address, text->path, &why) == 0)
             return address_list_of(&address);
@@ -285,6 +291,37 @@ snapshot_with_topology(struct snapshot *snapshot, size_t number,
         placement == NULL)
         snapshot_unref(&made);
     return made;
+}
+
+struct snapshot *
+snapshot_with_roster(struct snapshot *snapshot, size_t number,
+                     struct roster *roster, uint64_t asked)
+{
+    struct snapshot *made = snapshot_derive(snapshot, number);
+    struct pool_map *map = &made->pools[number];
+
+    ASSERT(roster->count == snapshot->pools[number].roster->count);
+    pool_map_place(map, placement_ref(snapshot->pools[number].placement));
+    map->asked = asked;
+    struct error error;
+    int failed = pool_map_set_roster(map, roster, &error);
+    ASSERT(!failed); /* nothing has to be looked up */
+    return made;
+}
+
+void
+snapshot_set_roster(struct snapshot *snapshot, size_t number,
+                    struct roster *roster, uint64_t asked)
+{
+    struct pool_map *map = &snapshot->pools[number];
+    struct error error;
+
+    ASSERT(snapshot->refs == 1 && roster->count == map->roster->count);
+    roster_unref(&map->roster);
+    mem_free(map->addresses);
+    map->asked = asked;
+    int failed = pool_map_set_roster(map, roster, &error);
+    ASSERT(!failed);
 }
 
 struct snapshot *

@@ -61,6 +61,13 @@ struct snapshot *snapshot_with_topology(struct snapshot *snapshot,
                                         size_t number,
                                         const struct topology *topology,
                                         struct error *error) MUST_CHECK;
+/* The same with the masters of pool `number` where this roster, whose ref it
+ * takes over, says; nothing else changes. */
+struct snapshot *snapshot_with_roster(struct snapshot *snapshot, size_t number,
+                                      struct roster *roster, uint64_t asked);
+/* The same in place, before it is published. */
+void snapshot_set_roster(struct snapshot *snapshot, size_t number,
+                         struct roster *roster, uint64_t asked);
 /* The same, when the map of pool `number` was asked for once more. */
 struct snapshot *snapshot_with_asked(struct snapshot *snapshot, size_t number,
                                      uint64_t asked);

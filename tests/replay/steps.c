@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "config/address.h"
 #include "expect.h"
+#include "masters.h"
 #include "session/session.h"
 
 #define ARGS_MAX 4
@@ -92,6 +93,26 @@ step_pool(struct world *world, const struct args *args)
         append_settings(&yaml, rest);
     world_configure(world, buf_view(&yaml));
     buf_fini(&yaml);
+}
+
+/* masters NAME... [with KEY: VALUE, ...] */
+static void
+step_masters(struct world *world, const struct args *args)
+{
+    struct view rest = args->at[0];
+    struct buf yaml = {0};
+
+    masters_append(&yaml, &rest);
+    if (rest.len > 0)
+        append_settings(&yaml, rest);
+    world_configure(world, buf_view(&yaml));
+    buf_fini(&yaml);
+}
+
+static void
+step_sentinels_say(struct world *world, const struct args *args)
+{
+    masters_place(world, args->at[0]);
 }
 
 /* A node of a cluster listens on a port by its name: a on the first. */
@@ -680,6 +701,8 @@ static const struct step steps[] = {
     {"map @", step_map},
     {"name of $ leads to @", step_addresses},
     {"expect $ asked at $", step_expect_asked},
+    {"masters @", step_masters},
+    {"sentinels say @", step_sentinels_say},
     {"expect hint $", step_expect_hint},
     {"client $ connects", step_connect},
     {"server $ accepts", step_accept},
