@@ -7,6 +7,7 @@
 #include "admin/metrics.h"
 
 #include "admin/cluster_metrics.h"
+#include "admin/sentinel_metrics.h"
 #include "admin/exposition.h"
 #include "admin/name_metrics.h"
 #include "admin/process.h"
@@ -356,6 +357,7 @@ metrics_render(const struct admin_source *source, const struct port_stats *port,
     render_servers(&m);
     cluster_metrics_render(source, &m.x);
     name_metrics_render(source, &m.x);
+    sentinel_metrics_render(source, &m.x);
     render_port(&m, port);
     exposition_end(&m.x);
 }

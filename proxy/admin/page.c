@@ -134,7 +134,8 @@ row_of_server(const struct admin_source *source, size_t pool, size_t server,
 
     buf_append_str(out, "<tr>");
     cell_text(out, entry->name);
-    cell_text(out, entry->address.text);
+    cell_text(out, entry->address.text == NULL ? "not known"
+                                               : entry->address.text);
     cell_number(out, SERVER_SUM(source, pool, server, server_connections));
     cell_number(out, requests);
     cell_rate(out, source, requests);

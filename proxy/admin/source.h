@@ -19,6 +19,7 @@
 #include "admin/worker_stats.h"
 #include "discovery/cluster_stats.h"
 #include "discovery/names.h"
+#include "discovery/sentinels.h"
 #include "session/edition.h"
 
 /* Of the map of a cluster. */
@@ -39,7 +40,8 @@ struct admin_source {
     /* Is the process up and not shutting down? */
     bool (*is_ready)(void *arg);
     /* Does the pool listen, is no server of it down, and has every slot an
-     * owner if it is a cluster? */
+     * owner if it is a cluster, every master an address if Sentinels name
+     * them? */
     bool (*pool_is_ready)(void *arg, size_t pool);
     /* Where the pool's first listener really is, "127.0.0.1:6379". */
     const char *(*pool_address)(void *arg, size_t pool);
@@ -48,6 +50,8 @@ struct admin_source {
     const struct name_stats *name_stats;
     /* Of all names of servers, by number; false: there are no more. */
     bool (*name_facts)(void *arg, size_t number, struct name_facts *facts);
+    /* NULL: Sentinels have no say in this pool. */
+    const struct sentinels *(*pool_sentinels)(void *arg, size_t pool);
     void *arg; /* of these functions */
 };
 

@@ -310,6 +310,7 @@ on_message(void *arg, struct message *message)
         break;
     case MESSAGE_HINT:
         clusters_take_hint(control, message);
+        masters_take_hint(control, message);
         break;
     case MESSAGE_LET_GO:
         control_take_let_go(control, message->worker, message->id);
@@ -340,9 +341,11 @@ pool_is_ready(void *arg, size_t pool)
 {
     struct control *control = arg;
     struct cluster *cluster = clusters_find(control, pool);
+    struct sentinels *sentinels = masters_find(control, pool);
 
     return is_ready(arg) && prober_pool_is_ready(control->prober, pool) &&
-        (cluster == NULL || cluster_is_covered(cluster));
+        (cluster == NULL || cluster_is_covered(cluster)) &&
+        (sentinels == NULL || sentinels_are_ready(sentinels));
 }
 
 static const char *
@@ -376,6 +379,12 @@ name_facts(void *arg, size_t number, struct name_facts *facts)
     return names_facts(control->names, number, facts);
 }
 
+static const struct sentinels *
+pool_sentinels(void *arg, size_t pool)
+{
+    return masters_find(arg, pool);
+}
+
 static void
 fill_source(struct control *control)
 {
@@ -392,6 +401,7 @@ fill_source(struct control *control)
     source->pool_address = pool_address;
     source->pool_cluster = pool_cluster;
     source->name_facts = name_facts;
+    source->pool_sentinels = pool_sentinels;
     source->arg = control;
     admin_source_stamp(source);
 }
@@ -445,6 +455,7 @@ control_new(const char *path, struct snapshot *snapshot, struct error *error)
     control->loop = loop_new();
     TAILQ_INIT(&control->gathers);
     TAILQ_INIT(&control->clusters);
+    TAILQ_INIT(&control->masters);
     timer_init(&control->tick, control->loop, on_tick, control);
     timer_init(&control->shutdown, control->loop, on_shutdown_timeout, control);
     mailbox_init(&control->mailbox, control->loop, on_message, control);
@@ -462,10 +473,13 @@ control_new(const char *path, struct snapshot *snapshot, struct error *error)
         door_new(control->loop, control->ledger, control->workers, workers,
                  &control->source.control_stats.accept_rests,
                  &control->memory.budget);
-    if (start_names(control, snapshot->settings, error) == 0 &&
+    control->epochs = epochs_new(snapshot->settings->state_file, error);
+    if (control->epochs != NULL &&
+        start_names(control, snapshot->settings, error) == 0 &&
         door_prepare(control->door, snapshot->settings, error) == 0) {
         control_publish(control, snapshot_ref(snapshot));
         clusters_take(control);
+        masters_take(control);
         if (open_stats(control, error) == 0)
             return control;
     }
@@ -533,6 +547,8 @@ control_free(struct control **controlp)
     timer_stop(&control->shutdown);
     clusters_free(control);
     names_free(&control->names);
+    masters_free(control);
+    epochs_free(&control->epochs);
     timer_stop(&control->tick);
     memory_watch_stop(&control->memory);
     for (unsigned i = 0; i < control->worker_count; i++)

@@ -14,8 +14,10 @@
 #include "daemon/clusters.h"
 #include "daemon/control.h"
 #include "daemon/door.h"
+#include "daemon/epochs.h"
 #include "daemon/gather.h"
 #include "daemon/ledger.h"
+#include "daemon/masters.h"
 #include "daemon/memory_watch.h"
 #include "daemon/prober.h"
 #include "daemon/worker.h"
@@ -41,6 +43,8 @@ struct control {
     struct prober *prober;
     struct watched_cluster_list clusters;
     struct names *names;
+    struct watched_masters_list masters;
+    struct epochs *epochs; /* of masters */
     struct admin_source source;
     struct admin *admin;
     struct gather_list gathers;

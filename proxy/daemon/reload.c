@@ -142,8 +142,10 @@ go_on_by(struct control *control, struct snapshot *snapshot,
     log_limit_set(settings->log_repeats);
     names_configure(control->names, resolver, settings);
     clusters_keep_maps(control, snapshot);
+    masters_keep(control, snapshot);
     control_publish(control, snapshot);
     clusters_take(control);
+    masters_take(control);
 }
 
 static int

@@ -47,6 +47,8 @@ explain(const struct pool_settings *pool, const struct route *route,
     printf("%s: %.*s", key, (int)line.len, line.data);
     if (pool_is_cluster(pool))
         printf(" (as the nodes of the cluster say, who are not asked here)");
+    else if (shard != ROUTE_NONE && pool_is_named(pool))
+        printf(" master=%s", pool->servers[shard].master);
     else if (shard != ROUTE_NONE && pool->distribution != DISTRIBUTION_RANDOM)
         printf(" address=%s", pool->servers[shard].address.text);
     printf("\n");

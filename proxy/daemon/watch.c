@@ -278,7 +278,7 @@ on_lost(struct call *call, enum close_reason why, bool sent)
     (void)sent;
     if (why == CLOSE_POOL_REMOVED)
         timer_stop(&watch->timer); /* watch_place() or watch_free() follows */
-    else if (why == CLOSE_NO_SOCKET)
+    else if (why == CLOSE_NO_SOCKET || why == CLOSE_SERVER_MOVED)
         watch_start_timer(watch, RETRY_MS); /* it was not even asked */
     else
         watch_probe_failed(watch, INCIDENT_PROBE);
@@ -296,7 +296,10 @@ watch_probe(struct watch *watch)
     struct lane_key key = {.db = 0, .resp = 2};
 
     if (server_has_no_address(server)) {
-        watch_on_incident(watch, INCIDENT_NO_ADDRESS);
+        if (pool_is_named(server->settings))
+            watch_start_timer(watch, RETRY_MS); /* Sentinels will say */
+        else
+            watch_on_incident(watch, INCIDENT_NO_ADDRESS);
         return;
     }
     if (server->addresses->is_pending) { /* there is nobody to ask yet */
@@ -388,7 +391,7 @@ watch_on_move(struct watch *watch)
         health_on_move(&watch->health, watch_now_us(watch)))
         watch_log(watch, before.state,
                   watch->health.changed_us - before.changed_us,
-                  "its name leads elsewhere now");
+                  "it is somewhere else now");
     if (watch->call.state == CALL_IDLE)
         watch_start_timer(watch, 0);
 }

@@ -1,0 +1,255 @@
+"""Masters that Sentinels name: failovers, Sentinels that are wrong or gone."""
+
+import threading
+import time
+
+import pytest
+import redis
+
+from harness import eventually, seconds
+from lib_sentinel import Sentinels
+
+NOBODY = "no address of the master is vouched for"
+HIGHER = "a Sentinel tells of a higher epoch"
+
+
+@pytest.fixture
+def sentinels(world):
+    """Three Sentinels over one master with two replicas."""
+    return Sentinels(world)
+
+
+def is_ready(proxy):
+    return proxy.stats.get("/readyz")[0] == 200
+
+
+def started(proxy):
+    """The proxy, when all masters are somewhere."""
+    proxy.start()
+    eventually(lambda: is_ready(proxy), 10, "the masters to be known")
+    return proxy
+
+
+def writes_of(server):
+    """How many commands that write have run on this server."""
+    stats = server.client().info("commandstats")
+    return sum(entry["calls"] for name, entry in stats.items()
+               if name in ("cmdstat_set", "cmdstat_incr"))
+
+
+def fail_over(sentinels, shard=0):
+    """Ask for a failover until a Sentinel has begun one."""
+    old = sentinels.primary(shard)
+
+    def begun():
+        try:
+            sentinels.sentinels[0].command(
+                "SENTINEL", "FAILOVER", sentinels.shards[shard].name)
+        except redis.ResponseError:
+            return False
+        return True
+    eventually(begun, 20, "a failover to begin")
+    return old, sentinels.wait_for_switch(old, shard)
+
+
+class Writer(threading.Thread):
+    """Increments keys in pipelines, and remembers what was acknowledged."""
+
+    def __init__(self, proxy, number):
+        super().__init__(daemon=True)
+        self.client = proxy.client(socket_timeout=seconds(20))
+        self.key = f"writer:{number}"
+        self.acknowledged = 0
+        self.errors = []
+        self.stopping = threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.stopping.is_set():
+            pipeline = self.client.pipeline(transaction=False)
+            for _ in range(5):
+                pipeline.incr(self.key)
+            for reply in pipeline.execute(raise_on_error=False):
+                if isinstance(reply, Exception):
+                    self.errors.append(reply)
+                else:
+                    self.acknowledged += 1
+
+    def stop(self):
+        self.stopping.set()
+        self.join(seconds(30))
+        assert not self.is_alive()
+
+
+def test_failover_is_followed_and_the_old_primary_gets_no_write(sentinels):
+    proxy = started(sentinels.proxy())
+    client = proxy.client()
+    assert client.set("before", 1)
+    old = sentinels.primary()
+    assert writes_of(old) == 1
+    old.kill()
+    # A write that did not run waits for the end of the failover.
+    assert client.set("after", 1)
+    new = sentinels.wait_for_switch(old)
+    assert new.client().get("after") == b"1"
+    old.start()
+    assert old.client().execute_command("ROLE")[0] == b"master"
+    other = proxy.client()
+    for number in range(200):
+        assert other.set(f"k{number}", number)
+    assert old.client().execute_command("ROLE")[0] == b"master"
+    assert writes_of(old) == 0 and old.client().dbsize() == 0
+    assert proxy.stats.value("pointsman_master_epoch", server="s-acc1") == 1
+    assert proxy.stats.value("pointsman_sentinel_switches_total") == 1
+    # The same with a proxy that begins while the old one says it is a master.
+    proxy.stop()
+    again = started(sentinels.proxy())
+    assert again.client().set("again", 1)
+    assert new.client().get("again") == b"1"
+    assert writes_of(old) == 0
+
+
+def test_planned_failover_under_load_loses_nothing(sentinels):
+    proxy = started(sentinels.proxy())
+    writers = [Writer(proxy, number) for number in range(4)]
+    for _ in range(2):
+        before = sum(w.acknowledged for w in writers)
+        eventually(lambda: sum(w.acknowledged for w in writers) > before + 50,
+                   what="writes")
+        _, new = fail_over(sentinels)
+        before = sum(w.acknowledged for w in writers)
+        eventually(lambda: sum(w.acknowledged for w in writers) > before + 50,
+                   what="writes after the failover")
+    for writer in writers:
+        writer.stop()
+    for writer in writers:
+        assert not writer.errors, writer.errors[:3]
+        assert int(new.client().get(writer.key)) == writer.acknowledged
+    assert proxy.stats.value("pointsman_sentinel_holds_total") >= 2
+
+
+def test_one_sentinel_alone_is_not_believed(sentinels):
+    """Its view is old, and the two others are gone."""
+    proxy = started(sentinels.proxy())
+    proxy.expect_errors(NOBODY)
+    client = proxy.client()
+    stale = sentinels.sentinels[2]
+    stale.pause()
+    old, new = fail_over_without(sentinels, stale)
+    assert client.set("a", 1)
+    for sentinel in sentinels.sentinels[:2]:
+        sentinel.kill()
+    stale.resume()
+    proxy.wait_for_event(NOBODY, reason="too few Sentinels answer")
+    assert client.set("b", 2)
+    assert new.client().get("b") == b"2"
+    assert writes_of(old) == 0 or old.client().get("b") != b"2"
+    assert proxy.stats.value("pointsman_master_vouched") == 0
+    assert proxy.stats.value("pointsman_sentinel_switches_total") == 1
+
+
+def fail_over_without(sentinels, paused):
+    """A failover that one Sentinel sleeps through."""
+    old = sentinels.primary_by(sentinels.sentinels[0])
+
+    def switched():
+        others = [s for s in sentinels.sentinels if s is not paused]
+        ports = {s.master_port("acc1") for s in others}
+        return len(ports) == 1 and old.port not in ports
+    sentinels.sentinels[0].command("SENTINEL", "FAILOVER", "acc1")
+    eventually(switched, 30, "a failover")
+    return old, sentinels.primary_by(sentinels.sentinels[0])
+
+
+def test_sentinel_that_lies_moves_nothing(sentinels, world):
+    """It names a server with a lower epoch, then one with a higher."""
+    proxy = started(sentinels.proxy())
+    _, new = fail_over(sentinels)
+    client = proxy.client()
+    assert client.set("a", 1)
+    liar, other = sentinels.sentinels[0], world.server()
+    liar.kill()
+    liar.rewrite("acc1", other, epoch=0)
+    liar.spawn()
+    eventually(lambda: liar.master_port("acc1") == other.port)
+    asked = proxy.stats.value("pointsman_sentinel_rounds_total")
+    eventually(lambda: proxy.stats.value("pointsman_sentinel_rounds_total") >
+               asked + 2, 30, "two rounds")
+    assert client.set("b", 1)
+    assert new.client().get("b") == b"1" and other.client().dbsize() == 0
+    assert proxy.stats.value("pointsman_sentinel_switches_total") == 1
+
+
+def test_others_are_learnt_and_listened_to(sentinels):
+    proxy = started(sentinels.proxy(seeds=sentinels.sentinels[0].address))
+    eventually(lambda: proxy.stats.value("pointsman_sentinel_reached") == 3)
+    old = sentinels.primary()
+    sentinels.sentinels[0].kill()
+    old.kill()
+    new = sentinels.wait_for_switch(old)
+    assert proxy.client().set("a", 1)
+    assert new.client().get("a") == b"1"
+
+
+def test_epochs_are_kept_over_restarts(sentinels):
+    """An epoch of the file that is higher than theirs makes theirs old."""
+    proxy = sentinels.proxy()
+    with open(sentinels.state_path, "w", encoding="utf-8") as file:
+        file.write("7 acc1 pool\n3 acc1 another\n")
+    proxy.expect_errors(NOBODY)
+    proxy.start()
+    proxy.wait_for_event(
+        NOBODY, reason="answers are older than what was believed", epoch=7)
+    assert proxy.stats.value("pointsman_sentinel_refused_old_total") > 0
+    assert not is_ready(proxy)
+    proxy.stop()
+    with open(sentinels.state_path, "w", encoding="utf-8") as file:
+        file.write("3 acc1 another\n")
+    proxy = started(sentinels.proxy())
+    fail_over(sentinels)
+    eventually(lambda: proxy.client().set("a", 1))
+    with open(sentinels.state_path, encoding="utf-8") as file:
+        assert sorted(file) == ["1 acc1 pool\n", "3 acc1 another\n"]
+
+
+def test_without_quorum_writes_are_rejected_if_so_wished(sentinels):
+    proxy = started(sentinels.proxy(on_no_quorum="reject_writes"))
+    proxy.expect_errors(NOBODY)
+    client = proxy.client()
+    assert client.set("a", 1)
+    for sentinel in sentinels.sentinels[:2]:
+        sentinel.kill()
+    proxy.wait_for_event(NOBODY, reason="too few Sentinels answer")
+
+    def rejected():
+        try:
+            client.set("b", 1)
+        except redis.ResponseError as error:
+            return str(error).startswith("NOQUORUM proxy: too few Sentinels "
+                                         "vouch for shard s-acc1")
+        return False
+    eventually(rejected)
+    assert client.get("a") == b"1"
+    sentinels.sentinels[0].spawn()
+    eventually(lambda: client.set("b", 1) if not rejected() else False, 20)
+
+
+def test_unknown_names_and_wrong_passwords_are_told_apart(sentinels, world):
+    proxy = sentinels.proxy(sentinel_auth="wrong", request_timeout="300ms")
+    proxy.expect_errors(NOBODY)
+    proxy.start()
+    proxy.wait_for_event(NOBODY, reason="no Sentinel is reachable")
+    refusals = proxy.events("Sentinel does not answer as it should")
+    assert "AUTH" in refusals[0]["reason"]
+    with pytest.raises(redis.ResponseError, match="no primary of shard s-acc1"):
+        proxy.client().set("a", 1)
+    other = world.make_proxy("""
+        pool:
+          listen: 127.0.0.1:0
+          redis: true
+          sentinels: [$sentinels]
+          servers: [{master: nobody}]
+        """, sentinels=sentinels.addresses)
+    other.expect_errors(NOBODY)
+    other.start()
+    other.wait_for_event(NOBODY, reason="no Sentinel knows the name")
