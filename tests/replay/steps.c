@@ -242,6 +242,22 @@ step_expect_hint(struct world *world, const struct args *args)
 }
 
 static void
+step_expect_hints(struct world *world, const struct args *args)
+{
+    char count[20];
+
+    snprintf(count, sizeof(count), "%u", world->hint_count);
+    if (!view_equal(view_str(count), args->at[0]))
+        world_fail(world, "control was told %s times", count);
+}
+
+static void
+step_take_hints(struct world *world, const struct args *args UNUSED)
+{
+    world->takes_hints = true;
+}
+
+static void
 step_yaml(struct world *world, const struct args *args)
 {
     const struct talk *talk = world->talk;
@@ -703,7 +719,9 @@ static const struct step steps[] = {
     {"expect $ asked at $", step_expect_asked},
     {"masters @", step_masters},
     {"sentinels say @", step_sentinels_say},
+    {"expect hints told $", step_expect_hints},
     {"expect hint $", step_expect_hint},
+    {"hints are taken", step_take_hints},
     {"client $ connects", step_connect},
     {"server $ accepts", step_accept},
     {"server $ accepts as $", step_accept_as},

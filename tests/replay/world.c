@@ -59,7 +59,8 @@ on_hint(struct session_env *env, size_t pool_id, enum map_cause cause,
     (void)asked;
     world->hint = cause;
     world->has_hint = true;
-    return false; /* so that the next comes as well */
+    world->hint_count++;
+    return world->takes_hints; /* else the next comes as well */
 }
 
 static void

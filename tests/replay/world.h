@@ -42,6 +42,8 @@ struct world {
     bool is_asked;
     enum map_cause hint; /* the last, about a map of a cluster */
     bool has_hint;
+    unsigned hint_count; /* since the script began */
+    bool takes_hints; /* control has one, and needs no more until the next map */
 };
 
 struct world *world_new(const struct talk *talk, size_t piece);
