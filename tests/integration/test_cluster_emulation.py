@@ -145,8 +145,9 @@ def test_replies_are_those_of_a_cluster_of_one_node(alone, port, version):
             if a != b] == []
 
 
-def test_readonly_is_remembered(port):
+def test_info_and_client_info_know_of_it(port):
     with Place(port).raw() as raw:
+        assert b"redis_mode:cluster\r\n" in raw.command("INFO", "server")
         for words, flags in ((("READONLY",), b" flags=r "),
                              (("READWRITE",), b" flags=N "),
                              (("READONLY",), b" flags=r "),

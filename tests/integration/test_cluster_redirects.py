@@ -1,15 +1,21 @@
 """A cluster behind a plain endpoint: no redirect is ever seen by a client.
 
 The tests share a cluster, which each leaves well; the last one kills a node.
+
+    POINTSMAN_FAULTS  seconds that slots move to and fro at least, 0 by default
 """
 
+import os
 import socket
+import time
 
 import pytest
 
 from harness import World, eventually
 from lib_cluster import Cluster, Move, Resharder, start_proxy
 from lib_cluster_checker import Crowd
+
+AT_LEAST = float(os.environ.get("POINTSMAN_FAULTS", "0"))
 
 
 @pytest.fixture(scope="module")
@@ -131,13 +137,15 @@ def test_a_forged_redirect_is_the_scripts_answer(cluster, proxy):
 @pytest.mark.plain_only
 def test_nothing_goes_wrong_while_slots_move_to_and_fro(cluster, proxy):
     slots = [cluster.slot("{move}")]
+    end = time.monotonic() + AT_LEAST
     kinds = ("ask", "moved", "tryagain")
     before = [redirects(proxy, kind) for kind in kinds]
     with Crowd(proxy) as crowd, Resharder(cluster, slots) as resharder:
-        eventually(lambda: resharder.moves >= 6 and
+        eventually(lambda: time.monotonic() >= end and
+                   resharder.moves >= 6 and
                    crowd.count("done") > 5000 and
                    all(redirects(proxy, kind) > count
-                       for kind, count in zip(kinds, before)), 60,
+                       for kind, count in zip(kinds, before)), 60 + AT_LEAST,
                    "redirects of all kinds")
     crowd.check_servers(cluster)
     kinds = crowd.kinds()
@@ -145,7 +153,7 @@ def test_nothing_goes_wrong_while_slots_move_to_and_fro(cluster, proxy):
     assert all(kind.startswith(b"-TRYAGAIN proxy: slot") for kind in kinds), \
         kinds
     assert sum(kinds.values()) < crowd.count("done") / 50, kinds
-    assert crowd.count("of_nodes") < 10
+    assert crowd.count("of_nodes") < 10 + crowd.count("done") / 10000
 
 
 @pytest.mark.plain_only
