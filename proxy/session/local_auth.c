@@ -72,6 +72,7 @@ local_auth(const struct local_call *call)
 enum local_result
 local_select(const struct local_call *call)
 {
+    const struct pool_settings *settings = call->session->pool->settings;
     int64_t index;
 
     if (!local_integer(local_arg(call, 1), &index))
@@ -81,11 +82,10 @@ local_select(const struct local_call *call)
                            "ERR value is out of range, value must between "
                            "-2147483648 and 2147483647");
     /* Clusters with several databases exist, but most have one. */
-    if (index != 0 && call->session->pool->settings->databases == 1 &&
-        call->session->pool->settings->cluster_emulation)
+    if (index != 0 && settings->databases == 1 &&
+        (pool_is_cluster(settings) || settings->cluster_emulation))
         return local_error(call, "ERR SELECT is not allowed in cluster mode");
-    if (index < 0 ||
-        (uint64_t)index >= call->session->pool->settings->databases)
+    if (index < 0 || (uint64_t)index >= settings->databases)
         return local_error(call, "ERR DB index is out of range");
     call->session->db = (uint32_t)index;
     return local_ok(call);

@@ -432,6 +432,9 @@ on_lost(struct call *call, enum close_reason why, bool sent)
     chunk_unref(&request->refusal.chunk);
     if (request->begun) {
         session_close(&session, CLOSE_REPLY_CUT);
+    } else if (why == CLOSE_SERVER_DATABASE) {
+        upload_on_lost(session);
+        request_fail(request, request_text_database(request, request->shard));
     } else if (session->upload != NULL) {
         upload_on_lost(session);
         session_pool_hint(request->pool, MAP_CAUSE_LOST);

@@ -65,6 +65,13 @@ request_text_lost(const struct request *request, uint32_t shard, bool sent)
 }
 
 struct view
+request_text_database(const struct request *request, uint32_t shard)
+{
+    return view_str(
+        generation_server(request->generation, shard)->database_error);
+}
+
+struct view
 request_text_late(const struct request *request, uint32_t shard, bool sent)
 {
     return sentence(

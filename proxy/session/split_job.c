@@ -147,7 +147,12 @@ on_part_lost(struct call *call, enum close_reason why, bool sent)
     struct part_call *part = CONTAINER_OF(call, struct part_call, call);
     struct request *request = part->request;
 
-    (void)why;
+    if (request->session != NULL && !part->done &&
+        why == CLOSE_SERVER_DATABASE) {
+        part_fail(part, request_text_database(request, part_shard(part)));
+        request_unref(&request);
+        return;
+    }
     if (request->session == NULL || part->done ||
         holding_take_loss(request, &part->attempt, part_shard(part), sent)) {
         request_unref(&request);

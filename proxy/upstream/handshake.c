@@ -94,3 +94,11 @@ handshake_is_primary(struct view reply)
     return reply_next(&reply, &array) && array.type == RESP_ARRAY &&
         reply_next(&reply, &role) && view_equal(role.text, VIEW("master"));
 }
+
+bool
+handshake_is_database(const struct pool_settings *settings,
+                      struct lane_key key, bool with_ping, unsigned left)
+{
+    return key.db > 0 &&
+        left == 1u + key.is_readonly + handshake_has_role(settings) + with_ping;
+}

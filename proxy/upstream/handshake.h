@@ -29,4 +29,10 @@ handshake_has_role(const struct pool_settings *settings)
 /* Is this the answer of a primary to ROLE? */
 bool handshake_is_primary(struct view reply) MUST_CHECK;
 
+/* With `left` replies to come, is the next one that to SELECT of a database which
+ * clients have chosen? */
+bool handshake_is_database(const struct pool_settings *settings,
+                           struct lane_key key, bool with_ping,
+                           unsigned left) MUST_CHECK;
+
 #endif

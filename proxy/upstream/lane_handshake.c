@@ -3,7 +3,10 @@
  */
 #include "upstream/lane_priv.h"
 
+#include <string.h>
+
 #include "base/log_limit.h"
+#include "base/mem.h"
 #include "upstream/handshake.h"
 #include "upstream/health.h"
 #include "upstream/pool.h"
@@ -51,6 +54,39 @@ lane_refuse_role(struct lane *lane)
     lane_fail(lane, CLOSE_SERVER_NOT_PRIMARY, "");
 }
 
+/* It is a matter of one client, not of the server's health.  Not so when the
+ * server is not ready, or wants us to authenticate. */
+static bool
+is_database_refused(const struct lane *lane, struct view reply)
+{
+    static const char *const words[] = {"-ERR ", "-NOPERM "};
+
+    if (!handshake_is_database(lane->server->settings, lane->key,
+                               lane->must_ping, lane->handshake_left))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        size_t len = strlen(words[i]);
+        if (reply.len > len && memcmp(reply.data, words[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Clients are told in the server's words. */
+static void
+lane_refuse_database(struct lane *lane, struct view reply)
+{
+    struct view text = view_of(reply.data + 1, reply.len - 1);
+
+    while (text.len > 0 && (text.data[text.len - 1] == '\n' ||
+                            text.data[text.len - 1] == '\r'))
+        text.len--;
+    mem_free(lane->server->database_error);
+    lane->server->database_error = mem_view_dup(text);
+    lane->detail = lane->server->database_error;
+    lane_close(&lane, CLOSE_SERVER_DATABASE);
+}
+
 void
 lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
 {
@@ -62,6 +98,8 @@ lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
             lane_become_ready(lane);
         else
             lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "not ready");
+    } else if (piece->type == '-' && is_database_refused(lane, reply)) {
+        lane_refuse_database(lane, reply);
     } else if (piece->type == '-') {
         lane_refuse_handshake(lane, reply);
     } else if (is_role(lane) && !handshake_is_primary(reply)) {

@@ -53,6 +53,7 @@ server_unref(struct server *server)
     }
     address_list_unref(&server->addresses);
     snapshot_unref(&server->snapshot);
+    mem_free(server->database_error);
     mem_free(server);
 }
 

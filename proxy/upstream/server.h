@@ -101,6 +101,7 @@ struct server {
     bool is_down;           /* control says so */
     bool is_gentle;         /* half open: new lanes begin gently */
     bool is_silent;         /* this worker has found it so */
+    char *database_error;   /* how it last refused a database, or NULL */
     uint64_t shun_until_us; /* reads go elsewhere until then */
     bool is_held;           /* no writes may be sent to it for now */
     bool rejects_writes;    /* too few Sentinels vouch for it */
