@@ -245,10 +245,16 @@ class Life(threading.Thread):
         except OSError:
             pass        # judged by what is read
 
+    def stop_sending(self, raw):
+        try:
+            raw.socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass        # the proxy has closed before
+
     def leave(self, raw, sent):
         """With an orderly end or a reset."""
         if sent.is_alive():
-            raw.socket.shutdown(socket.SHUT_RDWR)
+            self.stop_sending(raw)
             sent.join()     # nobody else may use the number of the socket
         if self.random.random() < 0.5:
             raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
