@@ -199,7 +199,7 @@ timer_stop(struct timer *timer)
 }
 
 bool
-timer_is_active(const struct timer *timer)
+timer_is_active(struct timer *timer)
 {
     return ev_is_active(&timer->ev) || ev_is_pending(&timer->ev);
 }

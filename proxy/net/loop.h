@@ -57,7 +57,7 @@ void timer_start(struct timer *timer, int64_t ms);
 void timer_stop(struct timer *timer);
 /* Still to call its function; also when it is due, and the rest of the turn goes
  * first.  Starting it anew then would put the call off. */
-bool timer_is_active(const struct timer *timer);
+bool timer_is_active(struct timer *timer);
 
 /* --- wake-ups and signals ------------------------------------------------ */
 

@@ -151,7 +151,7 @@ timer_stop(struct timer *timer)
 }
 
 bool
-timer_is_active(const struct timer *timer)
+timer_is_active(struct timer *timer)
 {
     return timer->loop != NULL && find_alarm(timer->loop, timer) != NULL;
 }
