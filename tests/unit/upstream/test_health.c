@@ -154,6 +154,23 @@ START_TEST(half_open_becomes_up_with_a_second_probe)
 }
 END_TEST
 
+START_TEST(a_move_leaves_nothing_of_what_was_found_out)
+{
+    struct health health = new_down();
+
+    ck_assert(health_on_move(&health, 2 * SECOND));
+    ck_assert_int_eq(health.state, HEALTH_HALF_OPEN);
+    ck_assert_uint_eq(health.failures, 0);
+    ck_assert_uint_eq(health.probe_failures, 0);
+
+    struct health suspect = new_health(2);
+    (void)health_on_incident(&suspect, INCIDENT_CONNECT, SECOND);
+    ck_assert(!health_on_move(&suspect, 2 * SECOND));
+    (void)health_on_incident(&suspect, INCIDENT_CONNECT, 3 * SECOND);
+    ck_assert_int_eq(suspect.state, HEALTH_SUSPECT);
+}
+END_TEST
+
 START_TEST(half_open_falls_with_any_incident)
 {
     for (int what = 0; what < INCIDENT_COUNT; what++) {
@@ -238,6 +255,7 @@ health_suite(void)
     tcase_add_test(tcase, down_ends_by_a_probe_only);
     tcase_add_test(tcase, half_open_becomes_up_with_an_answer);
     tcase_add_test(tcase, half_open_becomes_up_with_a_second_probe);
+    tcase_add_test(tcase, a_move_leaves_nothing_of_what_was_found_out);
     tcase_add_test(tcase, half_open_falls_with_any_incident);
     tcase_add_test(tcase, probes_are_at_once_then_rarer);
     tcase_add_test(tcase, no_interval_means_probes_under_suspicion_only);
