@@ -181,12 +181,12 @@ render_server_latency(struct metrics *m)
 static void
 render_server_closed_of(struct metrics *m, size_t p, size_t s)
 {
-    const struct pool_settings *pool = pool_at(m, p);
+    const struct roster *roster = admin_source_roster(m->source, p);
 
     for (unsigned r = 0; r < CLOSE_REASON_COUNT; r++) {
         uint64_t count = SERVER_SUM(m->source, p, s, closed[r]);
-        const struct label labels[] = {{"pool", pool->name},
-                                       {"server", pool->servers[s].name},
+        const struct label labels[] = {{"pool", pool_at(m, p)->name},
+                                       {"server", roster->entries[s].name},
                                        {"reason", close_reason_name(r)},
                                        {NULL, NULL}};
         if (count > 0)
@@ -200,7 +200,7 @@ render_server_closed(struct metrics *m)
     exposition_family(&m->x, FAMILY_COUNTER, "pointsman_server_closed", "",
                       "connections to the server that ended, by reason");
     for (size_t p = 0; p < pool_count(m); p++) {
-        for (size_t s = 0; s < pool_at(m, p)->server_count; s++)
+        for (size_t s = 0; s < admin_source_roster(m->source, p)->count; s++)
             render_server_closed_of(m, p, s);
     }
 }

@@ -228,21 +228,27 @@ def test_reloads_keep_names_and_add_some(world, dns):
 
 
 def test_the_hosts_file_comes_first(world, dns):
-    """And a ring does not change with addresses."""
-    server = world.server()
-    proxy = world.proxy("""
-        pointsman:
-          resolver: $dns
-        demo:
+    """And keys go where they go when the servers are written as addresses."""
+    a, b = world.start_servers(2)
+    pool = """
           listen: 127.0.0.1:0
           redis: true
           distribution: ketama
           hash: fnv1a_64
-          servers: ["localhost:$port:1", "127.0.0.1:$port:1 b"]
-        """, dns=dns.address, port=server.port)
-    client = proxy.raw()
-    for key in range(20):
-        assert client.command("SET", f"key{key}", "v") == b"+OK\r\n"
+    """
+    proxy = world.proxy(f"""
+        pointsman:
+          resolver: $dns
+        named:{pool}
+          servers: ["localhost:$a:1 a", "localhost:$b:1 b"]
+        numbered:{pool}
+          servers: ["127.0.0.1:$a:1 a", "127.0.0.1:$b:1 b"]
+        """, dns=dns.address, a=a.port, b=b.port)
+    named, numbered = proxy.client("named"), proxy.client("numbered")
+    for key in range(50):
+        named.set(f"key{key}", key)
+    assert all(numbered.get(f"key{key}") == b"%d" % key for key in range(50))
+    assert a.client().dbsize() > 0 and b.client().dbsize() > 0
     assert not dns.questions
 
 
@@ -276,3 +282,7 @@ def test_seeds_and_nodes_of_a_cluster_have_names(world, dns):
     assert {labels["address"] for name, labels, _ in proxy.stats.metrics()
             if name == "pointsman_server_address"} == \
         {f"127.0.0.1:{port}", f"127.0.0.9:{port}"}
+    cluster.nodes[0].server.kill()
+    eventually(lambda: proxy.stats.value(
+        "pointsman_server_closed_total", server=f"node.test:{port}",
+        reason="server_eof") >= 1)
