@@ -29,6 +29,15 @@ request_finish_with(struct request *request, struct buf *answer)
 }
 
 void
+request_answer(struct request *request, struct view reply)
+{
+    struct buf answer = {0};
+
+    buf_append_view(&answer, reply);
+    request_finish_with(request, &answer);
+}
+
+void
 request_fail(struct request *request, struct view text)
 {
     struct buf line = {0};

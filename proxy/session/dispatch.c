@@ -20,6 +20,7 @@
 #include "session/session.h"
 #include "session/split_job.h"
 #include "session/transaction.h"
+#include "session/key_watch.h"
 
 static struct buf *
 scratch(struct session *session)
@@ -73,7 +74,7 @@ wrong_arity(struct session *session, const struct command *command)
     struct buf *out = scratch(session);
 
     if (command->id == COMMAND_ID_EXEC)
-        transaction_free(session);
+        transaction_abort(session);
     refuse_wrong_arity(out, command);
     answer_error(session, command, out, &session->pool->stats->errors_arity);
     return NULL;
@@ -211,8 +212,8 @@ forward(const struct incoming *in, struct place place)
     struct request *request = request_new(in->session, in->command);
 
     request->attempt.slot = (uint16_t)place.slot;
-    request->attempt.is_read =
-        place.is_keyed && replica_read_is_for(in->command);
+    request->attempt.is_read = place.is_keyed && in->session->watch == NULL &&
+        replica_read_is_for(in->command);
     request->shard =
         attempt_place(in->session, &request->attempt, place.shard);
     request->call.body = in->bytes;
@@ -561,7 +562,9 @@ accept_one(struct incoming *in)
     struct session_stats *stats = session->pool->stats;
 
     in->command = request_command(session, &in->args);
-    if (in->command != NULL && local_is_barrier(in->command) &&
+    if (in->command != NULL &&
+        (local_is_barrier(in->command) ||
+         key_watch_is_barrier(session, in->command)) &&
         !TAILQ_EMPTY(&session->queue))
         return false;
     if (unlikely(pool_is_cluster(session->pool->settings)) &&

@@ -96,7 +96,7 @@ local_reset(const struct local_call *call)
 {
     struct session *session = call->session;
 
-    transaction_free(session);
+    transaction_abort(session);
     session->db = 0;
     session->resp = 2;
     session->reply_off = false;

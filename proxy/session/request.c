@@ -15,6 +15,7 @@
 #include "session/split_job.h"
 #include "session/transaction.h"
 #include "session/upload.h"
+#include "session/key_watch.h"
 
 #define FREE_REQUESTS 8192 /* kept for reuse by a worker */
 #define OUTPUT_HIGH 262144  /* output with which the lane behind it waits */
@@ -244,6 +245,8 @@ request_done(struct request *request)
         session_resume_lane(session);
     if (session->private != NULL)
         private_lane_release(session);
+    if (unlikely(request->by_watch))
+        key_watch_on_done(request);
     if (TAILQ_FIRST(&session->queue) == request)
         session_pump(session);
 }
@@ -396,7 +399,8 @@ on_reply(struct call *call, const struct reply_piece *piece)
         }
         return;
     }
-    if (unlikely(transaction_take_refusal(request, piece))) {
+    if (unlikely(transaction_take_refusal(request, piece) ||
+                 key_watch_take_refusal(request, piece))) {
         request_unref(&request);
         return;
     }
@@ -435,6 +439,8 @@ on_lost(struct call *call, enum close_reason why, bool sent)
     } else if (why == CLOSE_SERVER_DATABASE) {
         upload_on_lost(session);
         request_fail(request, request_text_database(request, request->shard));
+    } else if (request->ends_watch) {
+        key_watch_take_loss(request, sent);
     } else if (session->upload != NULL) {
         upload_on_lost(session);
         session_pool_hint(request->pool, MAP_CAUSE_LOST);
@@ -517,6 +523,10 @@ request_submit(struct request *request)
     request_weigh(request, request->call.body.len);
     if (retry_is_barred(request->command, server)) {
         request_fail_no_quorum(request);
+        return;
+    }
+    if (unlikely(request->by_watch)) {
+        key_watch_submit(request);
         return;
     }
     if (retry_is_held(request->command, server)) {

@@ -53,6 +53,8 @@ struct request {
     struct lane *paused;     /* the lane that waits for our turn, or NULL */
     struct extent refusal;   /* of a transaction: a command was not queued */
     bool multi_failed;       /* ... nor was MULTI taken */
+    bool by_watch;           /* goes over the lane of session->watch ... */
+    bool ends_watch;         /* ... and nothing is watched behind it */
     struct split_job *job;   /* a split command's parts, or NULL */
     uint8_t tries;           /* times it was sent again */
     struct attempt attempt;  /* of `call`, in the pool of a cluster */
@@ -141,6 +143,8 @@ struct request *request_new(struct session *session,
                             const struct command *command);
 void request_unref(struct request **requestp);
 
+/* Finish with a whole answer of the proxy's own. */
+void request_answer(struct request *request, struct view reply);
 /* Finish with an error line (code and text, without '-' and CRLF). */
 void request_fail(struct request *request, struct view text);
 void request_fail_fmt(struct request *request, const char *fmt, ...)

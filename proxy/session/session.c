@@ -180,7 +180,7 @@ session_close(struct session **sessionp, enum close_reason why)
     while ((request = TAILQ_FIRST(&session->queue)) != NULL)
         request_orphan(request);
     private_lane_free(session);
-    transaction_free(session);
+    transaction_abort(session);
     holding_free(session);
     if (paused != NULL)
         lane_resume(paused); /* its reply is read and dropped */

@@ -48,6 +48,7 @@ struct client_info {
 struct holding;
 struct private_lane;
 struct transaction;
+struct key_watch;
 struct upload;
 
 struct session {
@@ -86,6 +87,7 @@ struct session {
     struct upload *upload;        /* in the middle of a large one */
     struct private_lane *private; /* at most one, leased for one request */
     struct transaction *transaction; /* since MULTI, or NULL */
+    struct key_watch *watch;          /* keys are watched, or NULL */
     struct holding *holding;      /* something is held (holding.h), or NULL */
     struct request *pausing;      /* its lane waits for us to take output */
     struct client_info *info;

@@ -245,7 +245,8 @@ job_new(struct request *request, struct split *split)
         job->parts[i].request = request;
         job->parts[i].index = i;
         job->parts[i].attempt.slot = (uint16_t)split->parts[i].slot;
-        job->parts[i].attempt.is_read = replica_read_is_for(split->command);
+        job->parts[i].attempt.is_read = request->session->watch == NULL &&
+            replica_read_is_for(split->command);
     }
     return job;
 }

@@ -11,11 +11,12 @@
 #include "session/holding.h"
 #include "session/replica_read.h"
 #include "session/transaction_priv.h"
+#include "session/key_watch.h"
 
 #define EXEC_WORDS "*1\r\n$4\r\nEXEC\r\n"
 
-static void
-answer(const struct incoming *in, struct view reply)
+void
+transaction_answer(const struct incoming *in, struct view reply)
 {
     cell_inc(&in->session->pool->stats->requests_local);
     if (!in->session->reply_off)
@@ -41,7 +42,7 @@ complain(const struct incoming *in, const char *text)
     struct buf *out = transaction_scratch(in->session);
 
     encode_error(out, view_str(text));
-    answer(in, buf_view(out));
+    transaction_answer(in, buf_view(out));
 }
 
 /* --- life ---------------------------------------------------------------------- */
@@ -56,6 +57,13 @@ transaction_free(struct session *session)
     session->transaction = NULL;
     buf_fini(&transaction->bytes);
     mem_free(transaction);
+}
+
+void
+transaction_abort(struct session *session)
+{
+    transaction_free(session);
+    key_watch_free(session);
 }
 
 void
@@ -74,6 +82,7 @@ transaction_note_generation(struct session *session)
 {
     if (unlikely(session->transaction != NULL))
         session->transaction->is_stale = true;
+    key_watch_note_generation(session);
 }
 
 int
@@ -227,7 +236,7 @@ queue(const struct incoming *in)
                    bytes->len);
     }
     transaction->count++;
-    answer(in, VIEW("+QUEUED\r\n"));
+    transaction_answer(in, VIEW("+QUEUED\r\n"));
 }
 
 static void
@@ -288,9 +297,16 @@ send_all(const struct incoming *in)
 {
     struct session *session = in->session;
     struct place place = place_of(session);
-    struct request *request = request_new(session, in->command);
 
     cell_inc(&session->pool->stats->transactions);
+    if (session->watch != NULL) {
+        uint32_t leading = session->transaction->count + 1;
+        struct extent body = take_bytes(session);
+        transaction_free(session);
+        key_watch_exec(in, body, leading);
+        return;
+    }
+    struct request *request = request_new(session, in->command);
     request->attempt.slot = (uint16_t)place.slot;
     request->shard = attempt_place(session, &request->attempt, place.shard);
     request->call.body = take_bytes(session);
@@ -307,8 +323,17 @@ static void
 discard(const struct incoming *in, const char *why)
 {
     cell_inc(&in->session->pool->stats->transactions_discarded);
-    transaction_free(in->session);
+    transaction_abort(in->session);
     complain(in, why);
+}
+
+static void
+tell_changed(const struct incoming *in)
+{
+    cell_inc(&in->session->pool->stats->watches_broken);
+    transaction_abort(in->session);
+    transaction_answer(in, in->session->resp == 3 ? VIEW("_\r\n")
+                                                  : VIEW("*-1\r\n"));
 }
 
 static void
@@ -323,9 +348,11 @@ exec(const struct incoming *in)
         discard(in,
                 "EXECABORT Transaction discarded because of previous "
                 "errors.");
-    } else if (transaction->count == 0) {
+    } else if (key_watch_is_broken(session)) {
+        tell_changed(in);
+    } else if (transaction->count == 0 && session->watch == NULL) {
         transaction_free(session);
-        answer(in, VIEW("*0\r\n"));
+        transaction_answer(in, VIEW("*0\r\n"));
     } else if (transaction->is_stale && !transaction_place_again(session)) {
         discard(in,
                 "EXECABORT Transaction discarded because of: CROSSSLOT "
@@ -348,8 +375,10 @@ multi(const struct incoming *in)
         return;
     }
     session->transaction = MEM_NEW(struct transaction);
+    session->transaction->is_bound =
+        key_watch_place(session, &session->transaction->place);
     buf_append_str(&session->transaction->bytes, MULTI_WORDS);
-    answer(in, VIEW("+OK\r\n"));
+    transaction_answer(in, VIEW("+OK\r\n"));
 }
 
 bool
@@ -370,19 +399,25 @@ transaction_act(const struct incoming *in)
             return true;
         }
         transaction_free(session);
-        answer(in, VIEW("+OK\r\n"));
+        key_watch_end(in);
         return true;
     case COMMAND_ID_QUIT:
     case COMMAND_ID_RESET:
         return false;
     case COMMAND_ID_WATCH:
-        if (session->transaction == NULL)
-            return false;
+        if (session->transaction == NULL) {
+            key_watch_begin(in);
+            return true;
+        }
         complain(in, "ERR WATCH inside MULTI is not allowed");
         return true;
     default:
-        if (session->transaction == NULL)
-            return false;
+        if (session->transaction == NULL) {
+            if (in->command->id != COMMAND_ID_UNWATCH)
+                return false;
+            key_watch_end(in);
+            return true;
+        }
         consider(in);
         return true;
     }

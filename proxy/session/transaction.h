@@ -38,8 +38,8 @@ transaction_takes(const struct incoming *in)
 void transaction_spoil(struct session *session);
 /* The session goes by another generation. */
 void transaction_note_generation(struct session *session);
-/* RESET, or the session ends. */
-void transaction_free(struct session *session);
+/* RESET, or the session ends; what is watched is forgotten as well. */
+void transaction_abort(struct session *session);
 /* Commands queued since MULTI; -1 outside of a transaction. */
 int transaction_count(const struct session *session);
 

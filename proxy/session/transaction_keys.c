@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "command/keys.h"
 #include "session/transaction_priv.h"
+#include "session/key_watch.h"
 
 #define QUOTED_MAX 96
 
@@ -138,7 +139,7 @@ transaction_place_again(struct session *session)
     bool is_bound = true;
 
     transaction->is_stale = false;
-    transaction->is_bound = false;
+    transaction->is_bound = key_watch_place(session, &transaction->place);
     request_scan_init(&scan);
     while (is_bound && off < transaction->bytes.len) {
         const char *data = transaction->bytes.data + off;

@@ -26,6 +26,10 @@ transaction_scratch(struct session *session)
     return out;
 }
 
+/* Answered here, not by an error that spoils. */
+void transaction_answer(const struct incoming *in, struct view reply);
+/* It is over. */
+void transaction_free(struct session *session);
 /* Are the keys of this command where the transaction is?  It is bound by its
  * first.  False after having answered. */
 bool transaction_bind(const struct incoming *in) MUST_CHECK;

@@ -3,6 +3,7 @@
  */
 #include "session/holding.h"
 #include "session/transaction.h"
+#include "session/key_watch.h"
 
 static void
 forget_refusal(struct request *request)
@@ -72,6 +73,10 @@ transaction_take_refusal(struct request *request,
         if (piece->last)
             forget_refusal(request);
         return false;
+    }
+    if (!request->multi_failed && key_watch_take_refusal(request, &refusal)) {
+        forget_refusal(request);
+        return true;
     }
     if (request->multi_failed ||
         !attempt_is_refused(request, &request->attempt, request->shard,

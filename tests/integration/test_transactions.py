@@ -1,4 +1,4 @@
-"""MULTI, EXEC and DISCARD: what a server says, and nothing by halves."""
+"""MULTI, EXEC and WATCH: what a server says, and nothing by halves."""
 
 import threading
 
@@ -100,7 +100,54 @@ WORDS = [line.split() for line in """
     EVALSHA ffffffffffffffffffffffffffffffffffffffff 1 {t}a
     LRANGE {t}a 0 x
     EXEC
-    WAIT 0 0 0
+    WATCH
+    UNWATCH
+    WATCH {t}a {t}b
+    GET {t}a
+    MULTI
+    SET {t}a 10
+    EXEC
+    WATCH {t}a
+    SET {t}a 11
+    MULTI
+    GET {t}a
+    EXEC
+    WATCH {t}a
+    WATCH {t}b
+    SET {t}a 12
+    UNWATCH
+    MULTI
+    GET {t}a
+    EXEC
+    WATCH {t}a
+    MULTI
+    SET {t}a 13
+    DISCARD
+    SET {t}a 14
+    MULTI
+    GET {t}a
+    EXEC
+    WATCH {t}a
+    MULTI
+    EXEC
+    WATCH {t}a
+    SET {t}a 15
+    MULTI
+    EXEC
+    WATCH {t}a
+    SET {t}a 16
+    MULTI
+    NOSUCH
+    EXEC
+    MULTI
+    GET {t}a
+    EXEC
+    WATCH {t}a
+    SET {t}a 17
+    RESET
+    MULTI
+    GET {t}a
+    EXEC
     MULTI
     WAIT 0 0
     TYPE {t}a
@@ -234,11 +281,47 @@ def test_transactions_of_many_clients_do_not_mix(proxy, cluster_proxy):
         assert where.client().get("{mix}count") == b"360"
 
 
+def test_watchers_count_exactly(proxy, cluster_proxy):
+    """Each adds one to what it has read, or tries again."""
+    def add(where):
+        client = where.client()
+
+        def one_more(pipe):
+            count = int(pipe.get("{watched}") or 0)
+            pipe.multi()
+            pipe.set("{watched}", count + 1)
+
+        for _ in range(25):
+            client.transaction(one_more, "{watched}")
+
+    for where in (proxy, cluster_proxy):
+        threads = [threading.Thread(target=add, args=(where,))
+                   for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert where.client().get("{watched}") == b"150"
+
+
+def test_a_watched_key_that_another_sets_is_noticed(proxy, cluster_proxy):
+    for where in (proxy, cluster_proxy):
+        other = where.client()
+        for version, null in ((2, b"*-1\r\n"), (3, b"_\r\n")):
+            raw = hello(where.raw(), version)
+            raw.pipeline(("SET", "{t}a", "1"), ("WATCH", "{t}a"))
+            other.set("{t}a", "2")
+            assert raw.pipeline(("MULTI",), ("SET", "{t}a", "3"),
+                                ("EXEC",))[2] == null
+            assert other.get("{t}a") == b"2"
+
+
 def test_clients_that_vanish_leave_nothing_behind(proxy):
     words = encode("MULTI") + encode("INCR", "{gone}a") + \
         encode("INCR", "{gone}b") + encode("EXEC")
     for cut in range(0, len(words), 7):
         raw = proxy.raw()
+        raw.send(encode("WATCH", "{gone}a") if cut % 2 else b"")
         raw.send(words[:cut])
         raw.close()
     with proxy.raw() as raw:
@@ -266,3 +349,11 @@ def test_a_transaction_follows_its_slot(cluster, cluster_proxy):
     assert both() == [2, 2]
     move.end()
     assert both() == [3, 3]
+    raw = cluster_proxy.raw()
+    assert raw.command("WATCH", "{move}1") == b"+OK\r\n"
+    cluster.move(cluster.slot("{move}"), source)
+    assert raw.pipeline(("MULTI",), ("SET", "{move}1", "x"),
+                        ("EXEC",))[2] == b"*-1\r\n"
+    assert raw.pipeline(("WATCH", "{move}1"), ("MULTI",),
+                        ("INCR", "{move}1"), ("EXEC",))[3] == \
+        b"*1\r\n:4\r\n"

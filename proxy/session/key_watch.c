@@ -1,0 +1,399 @@
+/*
+ * session/key_watch.c - keys that are watched, and the lane that does it.
+ */
+#include "session/key_watch.h"
+
+#include "base/mem.h"
+#include "command/keys.h"
+#include "command/outcome.h"
+#include "command/refuse.h"
+#include "resp/encode.h"
+#include "session/deadline.h"
+#include "session/holding.h"
+#include "session/replica_read.h"
+#include "session/retry.h"
+#include "session/sentence.h"
+#include "session/transaction_priv.h"
+
+#define UNWATCH_WORDS "*1\r\n$7\r\nUNWATCH\r\n"
+
+struct key_watch {
+    struct lane_lease lease;
+    struct session *session;
+    struct server *server;   /* whose lane it is, or is waited for */
+    struct request *request; /* waits for the lane */
+    struct place place;      /* of the keys */
+    uint32_t shard;          /* of the server, by the session's generation */
+    bool is_asked;           /* it is there behind ASKING only */
+    bool is_watching;        /* WATCH has been answered */
+    bool is_broken;          /* ... and nobody knows what has become of it */
+};
+
+/* --- the lane ------------------------------------------------------------------ */
+
+static bool
+has_lane(const struct key_watch *watch)
+{
+    return watch->lease.lane != NULL || watch->lease.is_waiting;
+}
+
+/* Not to be used by anybody else: it may still watch. */
+static void
+drop_lane(struct key_watch *watch)
+{
+    struct lane *lane = watch->lease.lane;
+
+    watch->request = NULL;
+    if (watch->lease.is_waiting)
+        server_end_lease(watch->server, &watch->lease);
+    watch->server = NULL;
+    if (lane == NULL)
+        return;
+    watch->lease.lane = NULL;
+    lane_close(&lane, CLOSE_LANE_UNCLEAN);
+}
+
+static void
+forget(struct session *session)
+{
+    struct key_watch *watch = session->watch;
+
+    session->watch = NULL;
+    mem_free(watch);
+}
+
+void
+key_watch_free(struct session *session)
+{
+    if (likely(session->watch == NULL))
+        return;
+    drop_lane(session->watch);
+    forget(session);
+}
+
+/* Nothing is watched on it any more. */
+static void
+give_back(struct session *session)
+{
+    struct key_watch *watch = session->watch;
+
+    if (has_lane(watch))
+        server_end_lease(watch->server, &watch->lease);
+    forget(session);
+}
+
+static void
+submit_now(struct key_watch *watch)
+{
+    struct request *request = watch->request;
+
+    watch->request = NULL;
+    request->refs++; /* the call's */
+    lane_submit(watch->lease.lane, &request->call);
+}
+
+static void
+unreachable(struct key_watch *watch)
+{
+    struct request *request = watch->request;
+
+    watch->request = NULL;
+    watch->server = NULL;
+    if (holding_take_loss(request, &request->attempt, request->shard, false))
+        return;
+    request_fail_unreachable(request);
+}
+
+static void
+on_lane(struct lane_lease *lease)
+{
+    struct key_watch *watch = CONTAINER_OF(lease, struct key_watch, lease);
+
+    if (lease->lane == NULL)
+        unreachable(watch);
+    else
+        submit_now(watch);
+}
+
+/* Its call, if any, is told by itself. */
+static void
+on_gone(struct lane_lease *lease)
+{
+    struct key_watch *watch = CONTAINER_OF(lease, struct key_watch, lease);
+
+    watch->is_broken |= watch->is_watching;
+    watch->server = NULL;
+}
+
+static bool
+is_on_lane(const struct key_watch *watch, const struct request *request)
+{
+    struct lane_key key =
+        attempt_lane_key(request->session, &request->attempt);
+
+    return watch->server == request_server(request) &&
+        watch->lease.key.db == key.db && watch->lease.key.resp == key.resp;
+}
+
+void
+key_watch_submit(struct request *request)
+{
+    struct session *session = request->session;
+    struct key_watch *watch = session->watch;
+
+    if (has_lane(watch) && !is_on_lane(watch, request))
+        drop_lane(watch);
+    watch->request = request;
+    watch->shard = request->shard;
+    watch->is_asked = request->call.asking;
+    if (watch->lease.lane == NULL) {
+        watch->server = request_server(request);
+        watch->lease.key = attempt_lane_key(session, &request->attempt);
+        server_lease(watch->server, &watch->lease);
+        if (watch->lease.is_waiting)
+            return;
+    }
+    if (watch->lease.lane != NULL)
+        submit_now(watch);
+    else
+        unreachable(watch);
+}
+
+/* --- beginning ----------------------------------------------------------------- */
+
+static struct key_watch *
+key_watch_of(struct session *session)
+{
+    if (session->watch == NULL) {
+        session->watch = MEM_NEW(struct key_watch);
+        session->watch->session = session;
+        session->watch->lease.on_lane = on_lane;
+        session->watch->lease.on_gone = on_gone;
+    }
+    return session->watch;
+}
+
+bool
+key_watch_place(const struct session *session, struct place *place)
+{
+    if (likely(session->watch == NULL) || key_watch_is_broken(session))
+        return false;
+    *place = session->watch->place;
+    return true;
+}
+
+static bool
+is_same_place(const struct session *session, struct place one,
+              struct place other)
+{
+    return pool_is_cluster(session->pool->settings) ? one.slot == other.slot
+                                                    : one.shard == other.shard;
+}
+
+/* False after having answered. */
+static bool
+find_place(const struct incoming *in, struct place *place)
+{
+    struct session *session = in->session;
+    bool is_bound = key_watch_place(session, place);
+
+    for (uint32_t i = 1; i < in->args.argc; i++) {
+        struct view key = command_arg(&in->args, i);
+        struct place found = request_place(session, key);
+        if (is_nowhere(session, found)) {
+            no_shard(session, in->command, key);
+            return false;
+        }
+        if (is_bound && !is_same_place(session, found, *place)) {
+            struct buf *out = transaction_scratch(session);
+            refuse_crossslot(out);
+            answer_error(session, in->command, out,
+                         &session->pool->stats->errors_crossslot);
+            return false;
+        }
+        is_bound = true;
+        *place = found;
+    }
+    return true;
+}
+
+/* Over the lane, with nothing else under way. */
+static struct request *
+new_request(const struct incoming *in, uint32_t shard)
+{
+    struct request *request = request_new(in->session, in->command);
+
+    request->by_watch = true;
+    request->shard = shard;
+    request->attempt.slot = (uint16_t)in->session->watch->place.slot;
+    in->session->barrier = true;
+    request_start_deadline(request);
+    return request;
+}
+
+void
+key_watch_begin(const struct incoming *in)
+{
+    struct session *session = in->session;
+    struct place place = {0};
+
+    if (!allow_keys(session, in->command, in->args.argc - 1) ||
+        !find_place(in, &place))
+        return;
+    key_watch_of(session)->place = place;
+    struct request *request = new_request(in, place.shard);
+    cell_inc(&session->pool->stats->watches);
+    request->call.body = in->bytes;
+    chunk_ref(in->bytes.chunk);
+    if (unlikely(place.shard == ROUTE_NONE))
+        holding_take_unserved(request, &request->attempt);
+    else
+        request_submit(request);
+}
+
+/* --- ending -------------------------------------------------------------------- */
+
+bool
+key_watch_is_barrier(const struct session *session, const struct command *command)
+{
+    switch ((int)command->id) {
+    case COMMAND_ID_WATCH:
+        return session->transaction == NULL;
+    case COMMAND_ID_UNWATCH:
+    case COMMAND_ID_DISCARD:
+    case COMMAND_ID_EXEC:
+        return session->watch != NULL;
+    default:
+        return false;
+    }
+}
+
+/* Is the lane of now the one that WATCH went over? */
+bool
+key_watch_is_broken(const struct session *session)
+{
+    const struct key_watch *watch = session->watch;
+
+    return watch != NULL &&
+        (watch->is_broken || watch->lease.lane == NULL ||
+         watch->lease.key.db != session->db ||
+         watch->lease.key.resp != session->resp);
+}
+
+void
+key_watch_end(const struct incoming *in)
+{
+    struct session *session = in->session;
+    uint32_t off;
+
+    if (session->watch == NULL || key_watch_is_broken(session)) {
+        key_watch_free(session);
+        transaction_answer(in, VIEW("+OK\r\n"));
+        return;
+    }
+    struct request *request = new_request(in, session->watch->shard);
+    struct chunk *chunk =
+        chunk_pool_write(loop_chunks(session->pool->env->loop), UNWATCH_WORDS,
+                         sizeof(UNWATCH_WORDS) - 1, &off);
+    request->ends_watch = true;
+    request->call.body = (struct extent){chunk_ref(chunk), off,
+                                         sizeof(UNWATCH_WORDS) - 1};
+    request_submit(request);
+}
+
+void
+key_watch_exec(const struct incoming *in, struct extent body, uint32_t leading)
+{
+    struct request *request = new_request(in, in->session->watch->shard);
+
+    request->ends_watch = true;
+    request->call.body = body;
+    request->call.leading = leading;
+    request->call.asking = in->session->watch->is_asked;
+    request_submit(request);
+}
+
+/* --- what becomes of it -------------------------------------------------------- */
+
+void
+key_watch_on_done(struct request *request)
+{
+    struct session *session = request->session;
+    struct key_watch *watch = session->watch;
+    bool is_clean = request->reply_type == '*' ||
+        request->reply_type == '_' || request->reply_type == '+';
+
+    if (watch == NULL)
+        return;
+    if (!request->ends_watch) {
+        /* Without a word of the server it may or may not watch. */
+        watch->is_watching |= request->reply_type == '+';
+        if (request->reply_type == 0) {
+            watch->is_broken = true;
+            drop_lane(watch);
+        }
+    } else if (is_clean && !watch->is_broken) {
+        give_back(session);
+    } else {
+        key_watch_free(session);
+    }
+}
+
+/* The keys are not what they were, as far as anybody knows. */
+static void
+answer_changed(struct request *request)
+{
+    cell_inc(&request->pool->stats->watches_broken);
+    request_answer(request, request->session->resp == 3 ? VIEW("_\r\n")
+                                                        : VIEW("*-1\r\n"));
+}
+
+bool
+key_watch_take_refusal(struct request *request, const struct reply_piece *piece)
+{
+    struct view line = view_of(piece->chunk->data + piece->off, piece->len);
+
+    if (!request->ends_watch || piece->type != '-' ||
+        !pool_is_followed(request->pool->settings) ||
+        retry_action(outcome_of(line)) == RETRY_PASS_ON)
+        return false;
+    session_pool_hint(request->pool, MAP_CAUSE_MOVED);
+    answer_changed(request);
+    return true;
+}
+
+void
+key_watch_take_loss(struct request *request, bool sent)
+{
+    if (request->command->id != COMMAND_ID_EXEC) {
+        request_answer(request, VIEW("+OK\r\n")); /* nothing is watched */
+    } else if (!sent) {
+        answer_changed(request);
+    } else {
+        cell_inc(&request->pool->stats->errors_lost);
+        request_fail(request,
+                     request_text_lost(request, request->shard, true));
+    }
+}
+
+/* In a cluster a slot may be where it was. */
+void
+key_watch_note_generation(struct session *session)
+{
+    const struct generation *generation = session->generation;
+    struct key_watch *watch = session->watch;
+
+    if (likely(watch == NULL))
+        return;
+    if (has_lane(watch) && !watch->is_asked &&
+        pool_is_cluster(session->pool->settings)) {
+        uint32_t shard =
+            generation_slot_server(generation, watch->place.slot);
+        watch->shard = shard;
+        if (shard != ROUTE_NONE &&
+            generation_server(generation, shard) == watch->server)
+            return;
+    }
+    watch->is_broken |= watch->is_watching;
+    drop_lane(watch);
+}
