@@ -186,7 +186,7 @@ prober_pool_is_ready(const struct prober *prober, size_t number)
 {
     const struct watched_pool *pool = prober->pools[number];
 
-    for (uint32_t i = 0; i < pool->count; i++) {
+    for (uint32_t i = 0; i < pool->pool->current->shard_count; i++) {
         const struct watch *watch = pool->watches[i];
         if (watch->health.state == HEALTH_DOWN && !watch->is_ejected)
             return false;

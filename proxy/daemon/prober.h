@@ -53,8 +53,8 @@ void prober_fill(const struct prober *prober, struct edition *edition);
 void prober_take_incidents(struct prober *prober,
                            const struct message *message);
 
-/* Is no server of the pool with this number down, but those that are out of its
- * distribution? */
+/* Is no server of the pool with this number down, but replicas, which others stand
+ * in for, and those that are out of its distribution? */
 bool prober_pool_is_ready(const struct prober *prober, size_t number);
 
 #endif

@@ -107,7 +107,8 @@ def test_script_of_the_primary_is_run(world, cluster):
 
 
 def test_replica_without_its_link_is_left_out(world, cluster):
-    proxy = start(world, cluster, "replica", replica_check_interval="100ms")
+    proxy = start(world, cluster, "replica", replica_check_interval="100ms",
+                  replica_max_lag="500ms")
     primary = cluster.owner_of(KEYS[0])
     replica = cluster.replicas_of(primary)[0]
     read_all(proxy)
@@ -125,7 +126,10 @@ def test_replica_without_its_link_is_left_out(world, cluster):
         before = calls(replica)
         read_all(proxy, {KEYS[0]: b"new"})
         assert calls(replica) == before
-        assert proxy.stats.value("pointsman_cluster_replicas_cut") == 1
+        # The primary writes on, and after replica_max_lag that is too far.
+        eventually(lambda: proxy.client().set(KEYS[0], "new") and
+                   proxy.stats.value("pointsman_cluster_replicas_behind") == 1,
+                   20, "the replica to be too far behind")
     finally:
         replica.command("CONFIG", "SET", "masteruser", "")
         replica.command("CONFIG", "SET", "masterauth", "")
@@ -167,6 +171,7 @@ def test_primaries_answer_while_a_replica_is_off(world, cluster):
         for _ in range(3):
             read_all(proxy)
         assert calls(primary) > before
+        assert proxy.stats.get("/readyz?pool=pool")[0] == 200
         # The map comes to know of it; then it is not even tried.
         eventually(lambda: not knows_replicas(proxy, cluster), 30)
         read_all(proxy)
