@@ -4,6 +4,7 @@
  * Each case is merged with its replies whole, cut at every position, and byte
  * by byte; the answer must always be the same.
  */
+#include "chains.h"
 #include "request.h"
 #include "routes.h"
 
@@ -20,7 +21,6 @@ struct merge_case {
     const char *reply;
 };
 
-static struct chunk_pool pool;
 static struct route *route;
 static uint64_t dice;
 
@@ -36,40 +36,6 @@ tear_down(void)
 {
     route_free(&route);
     chunk_pool_fini(&pool);
-}
-
-/* Bytes in a chunk of their own; in a chain no two of them join. */
-static void
-push_apart(struct chain *chain, const char *data, size_t len)
-{
-    if (len == 0)
-        return;
-    struct chunk *chunk = chunk_new_exact(&pool, len);
-    memcpy(chunk->data, data, len);
-    chunk->fill = (uint32_t)len;
-    chain_push(chain, chunk, 0, (uint32_t)len);
-    chunk_unref(&chunk);
-}
-
-/* A chain of pieces of `step` bytes, the first one of `cut`. */
-static void
-push_pieces(struct chain *chain, struct view bytes, size_t cut, size_t step)
-{
-    size_t first = MIN(cut, bytes.len);
-
-    push_apart(chain, bytes.data, first);
-    for (size_t at = first; at < bytes.len; at += step)
-        push_apart(chain, bytes.data + at, MIN(step, bytes.len - at));
-}
-
-static void
-expect_chain(const struct chain *chain, const char *text)
-{
-    char *bytes = mem_zalloc(chain->bytes + 1);
-
-    chain_peek(chain, bytes, chain->bytes);
-    expect_bytes(view_of(bytes, chain->bytes), text);
-    mem_free(bytes);
 }
 
 /* Merge with the replies cut in one way; what was in `out` before stays. */

@@ -1,0 +1,208 @@
+/*
+ * command/scan_cursor.c - one SCAN over several shards.
+ */
+#include "command/scan_cursor.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "command/gather.h"
+#include "resp/encode.h"
+#include "resp/resp.h"
+
+#define PLACE_BITS 15
+#define NODE_BITS 6
+#define BACKEND_BITS 42
+#define PLACE_MAX ((1u << PLACE_BITS) - 1)
+#define PLACES_DRAWN 30000 /* of them, so that there is room behind */
+#define NUMBER_MAX 20      /* digits of a server's cursor */
+
+/* --- cursors ------------------------------------------------------------------ */
+
+bool
+scan_cursor_parse(struct scan_cursor *cursor, struct view text)
+{
+    uint64_t number;
+
+    if (!view_to_u64(text, &number) || number > INT64_MAX)
+        return false;
+    cursor->place = (uint32_t)(number & PLACE_MAX);
+    cursor->node = (uint32_t)(number >> PLACE_BITS) & ((1u << NODE_BITS) - 1);
+    cursor->backend = number >> (PLACE_BITS + NODE_BITS);
+    return cursor->place != 0 || number == 0;
+}
+
+bool
+scan_cursor_make(const struct scan_cursor *cursor, uint64_t *number)
+{
+    if (cursor->backend >> BACKEND_BITS != 0)
+        return false;
+    *number = cursor->backend << (PLACE_BITS + NODE_BITS) |
+        (uint64_t)cursor->node << PLACE_BITS | cursor->place;
+    return true;
+}
+
+uint32_t
+scan_node(struct view identity)
+{
+    return hash_bytes(HASH_FNV1A_32, true, identity) % (1u << NODE_BITS);
+}
+
+/* --- places ------------------------------------------------------------------- */
+
+struct draw {
+    uint32_t place;
+    uint32_t shard;
+    struct view name;
+};
+
+static int
+compare_draws(const void *one, const void *other)
+{
+    const struct draw *a = one, *b = other;
+
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    int by_name = view_compare(a->name, b->name);
+    if (by_name != 0)
+        return by_name;
+    return a->shard < b->shard ? -1 : 1;
+}
+
+void
+scan_places_by_name(const struct view *names, uint32_t count, uint32_t *places)
+{
+    struct draw *draws = mem_array(count, sizeof(*draws));
+    uint32_t taken = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t hash = hash_bytes(HASH_FNV1A_32, true, names[i]);
+        draws[i] = (struct draw){1 + hash % PLACES_DRAWN, i, names[i]};
+    }
+    qsort(draws, count, sizeof(*draws), compare_draws);
+    for (uint32_t i = 0; i < count; i++) {
+        taken = MAX(taken + 1, draws[i].place);
+        places[draws[i].shard] = taken;
+    }
+    mem_free(draws);
+}
+
+void
+scan_places_by_slot(const struct route *route, uint32_t count, uint32_t *places)
+{
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = 0;
+    for (uint32_t slot = 0; slot < ROUTE_SLOTS; slot++) {
+        uint32_t owner = route_slot_owner(route, slot);
+        if (owner < count && places[owner] == 0)
+            places[owner] = slot + 1;
+    }
+}
+
+uint32_t
+scan_next_place(const uint32_t *places, uint32_t count, uint32_t place)
+{
+    uint32_t next = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (places[i] > place && (next == 0 || places[i] < next))
+            next = places[i];
+    return next;
+}
+
+uint32_t
+scan_find_place(const uint32_t *places, uint32_t count, uint32_t place)
+{
+    uint32_t wanted =
+        scan_next_place(places, count, place == 0 ? 0 : place - 1);
+
+    for (uint32_t i = 0; wanted != 0 && i < count; i++)
+        if (places[i] == wanted)
+            return i;
+    return ROUTE_NONE;
+}
+
+/* --- requests and replies ----------------------------------------------------- */
+
+void
+scan_encode(const struct command_args *args, uint64_t backend, struct buf *out)
+{
+    encode_array(out, args->argc);
+    encode_bulk(out, command_arg(args, 0));
+    encode_bulk_u64(out, backend);
+    for (uint32_t i = 2; i < args->argc; i++)
+        encode_bulk(out, command_arg(args, i));
+}
+
+/* The server's next cursor, a bulk of digits. */
+static bool
+read_cursor(struct chain_cursor *cursor, uint64_t *number)
+{
+    struct buf text = {0};
+    int64_t len;
+    bool is_good = false;
+
+    if (!chain_cursor_number(cursor, RESP_BULK, &len) || len < 1 ||
+        len > NUMBER_MAX || (size_t)len > cursor->left)
+        return false;
+    chain_cursor_read(cursor, (size_t)len, &text);
+    is_good = view_to_u64(buf_view(&text), number) &&
+        chain_cursor_literal(cursor, VIEW("\r\n"));
+    buf_fini(&text);
+    return is_good;
+}
+
+static enum merge_result
+too_large(struct gather *gather)
+{
+    struct buf text = {0};
+
+    buf_append_str(&text, "ERR proxy: the cursor of a shard is too large");
+    gather_fail(gather, &text);
+    return MERGE_ERROR;
+}
+
+/* The client goes on at this shard, at the next one, or not at all. */
+static enum merge_result
+give_page(struct gather *gather, const struct scan_step *step,
+          struct chain_cursor *cursor)
+{
+    struct scan_cursor next = {.node = step->node, .place = step->place};
+    struct buf head = {0};
+    uint64_t number;
+    int64_t words;
+
+    if (!chain_cursor_number(cursor, RESP_ARRAY, &words) || words != 2 ||
+        !read_cursor(cursor, &next.backend))
+        return gather_bad(gather);
+    if (next.backend == 0)
+        next = (struct scan_cursor){.place = step->next};
+    if (!scan_cursor_make(&next, &number))
+        return too_large(gather);
+    encode_array(&head, 2);
+    encode_bulk_u64(&head, number);
+    chain_copy(&gather->reply, gather->pool, head.data, head.len);
+    buf_fini(&head);
+    if (!gather_element(gather, cursor) || !gather_all_read(gather))
+        return gather_bad(gather);
+    return MERGE_OK;
+}
+
+enum merge_result
+scan_merge(const struct command *command, const struct scan_step *step,
+           const struct chain *reply, struct chunk_pool *pool,
+           struct chain *out)
+{
+    struct gather gather;
+    enum merge_result result = MERGE_ERROR;
+
+    gather_init(&gather, command, 1, pool);
+    bool is_good = gather_open(&gather, reply);
+    struct chain_cursor *cursor = &gather.cursors[0];
+    if (is_good && !gather_is_error(cursor))
+        result = give_page(&gather, step, cursor);
+    else if (!is_good || !gather_element(&gather, cursor))
+        result = gather_bad(&gather);
+    gather_fini(&gather, out);
+    return result;
+}

@@ -1,0 +1,69 @@
+/*
+ * command/scan_cursor.h - one SCAN over several shards.
+ *
+ *   client's cursor, 63 bits:  [ the server's, 42 | node, 6 | place, 15 ]
+ *
+ * Shards are scanned one after the other, in the order of their places.  A place
+ * stays with its shard: it is made of the shard's name, in a cluster of its
+ * first slot.  `node` tells whether the same node still answers for the shard: a
+ * server's cursor means nothing to another one, so there the shard is begun
+ * anew, and no key is left out.
+ *
+ * Pure.
+ */
+#ifndef COMMAND_SCAN_CURSOR_H
+#define COMMAND_SCAN_CURSOR_H
+
+#include "command/command.h"
+#include "command/split.h"
+#include "route/route.h"
+
+struct scan_cursor {
+    uint64_t backend;
+    uint32_t node;
+    uint32_t place; /* 0: at the beginning */
+};
+
+/* False: no cursor that we have given. */
+bool scan_cursor_parse(struct scan_cursor *cursor, struct view text) MUST_CHECK;
+/* False: the server's is too large. */
+bool scan_cursor_make(const struct scan_cursor *cursor,
+                      uint64_t *number) MUST_CHECK;
+
+/* What `node` is for one that is known by this. */
+uint32_t scan_node(struct view identity);
+
+/* The places of shards with these names, from 1; they do not depend on the order
+ * in which the shards are listed. */
+void scan_places_by_name(const struct view *names, uint32_t count,
+                         uint32_t *places);
+/* Of the shards of a cluster: 1 and the first slot; 0 for who has none. */
+void scan_places_by_slot(const struct route *route, uint32_t count,
+                         uint32_t *places);
+
+/* The shard with this place, or the next one, or ROUTE_NONE. */
+uint32_t scan_find_place(const uint32_t *places, uint32_t count,
+                         uint32_t place) MUST_CHECK;
+/* The first place behind this one, 0: none. */
+uint32_t scan_next_place(const uint32_t *places, uint32_t count,
+                         uint32_t place) MUST_CHECK;
+
+/* Append the request for a server with a cursor of its own. */
+void scan_encode(const struct command_args *args, uint64_t backend,
+                 struct buf *out);
+
+/* Where one call of a scan stands. */
+struct scan_step {
+    uint32_t place;
+    uint32_t node;
+    uint32_t next; /* the place behind it, 0: none */
+};
+
+/* Append the server's reply to `out` with the client's next cursor in it.  An
+ * error is passed on. */
+enum merge_result scan_merge(const struct command *command,
+                             const struct scan_step *step,
+                             const struct chain *reply, struct chunk_pool *pool,
+                             struct chain *out) MUST_CHECK;
+
+#endif
