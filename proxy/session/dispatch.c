@@ -11,6 +11,7 @@
 #include "command/refuse.h"
 #include "resp/encode.h"
 #include "session/deadline.h"
+#include "session/fanout.h"
 #include "session/holding.h"
 #include "session/incoming.h"
 #include "session/local.h"
@@ -482,6 +483,8 @@ forward_if_single(const struct incoming *in)
 static bool
 needs_single(const struct command *command)
 {
+    if (command->class == CLASS_FANOUT)
+        return false;
     return (command->flags & COMMAND_PUBSUB) != 0 ||
         (command->class == CLASS_ANY &&
          (command->flags & COMMAND_MODULE) != 0);
@@ -521,7 +524,8 @@ act(const struct incoming *in)
         break;
     case CLASS_FANOUT:
     case CLASS_CURSOR:
-        forward_if_single(in);
+        if (!fanout_try(in))
+            forward_if_single(in);
         break;
     case CLASS_REFUSE:
         if (!answer_locally(in))
@@ -543,7 +547,11 @@ has_to_wait(const struct incoming *in)
     uint64_t now_us = loop_now_us(session->pool->env->loop);
     const struct command *command = in->command;
 
-    if (TAILQ_EMPTY(&session->queue) || !overlay_is_warm(overlay, now_us))
+    if (TAILQ_EMPTY(&session->queue))
+        return false;
+    if (fanout_is_for(session, command))
+        return true; /* all keys are its */
+    if (!overlay_is_warm(overlay, now_us))
         return false;
     if (command->id == COMMAND_ID_EXEC)
         return true;

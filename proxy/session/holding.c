@@ -342,9 +342,15 @@ holding_take_held(struct request *request, struct attempt *attempt)
 }
 
 void
+holding_take_patience(struct request *request, struct attempt *attempt)
+{
+    attempt->outcome = OUTCOME_CLUSTERDOWN;
+    hold_for_a_while(request, attempt);
+}
+
+void
 holding_take_unserved(struct request *request, struct attempt *attempt)
 {
     session_pool_hint(request->pool, MAP_CAUSE_UNSERVED);
-    attempt->outcome = OUTCOME_CLUSTERDOWN;
-    hold_for_a_while(request, attempt);
+    holding_take_patience(request, attempt);
 }

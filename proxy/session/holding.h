@@ -58,6 +58,8 @@ void holding_take_unserved(struct request *request, struct attempt *attempt);
 
 /* A new attempt is to go by the map. */
 void holding_take_anew(struct request *request, struct attempt *attempt);
+/* It goes when a map that was asked for is there, or after a while without. */
+void holding_take_patience(struct request *request, struct attempt *attempt);
 /* An attempt that was held is there no more. */
 void holding_forget(struct request *request);
 
@@ -76,6 +78,9 @@ bool holding_is_all(const struct session *session) MUST_CHECK;
 /* One walk over a session's queue in which attempts are sent again. */
 struct holding_pass;
 
+/* Has this attempt, which is held, waited long enough? */
+bool holding_is_due(struct holding_pass *pass,
+                    const struct attempt *attempt) MUST_CHECK;
 /* May this attempt go now, and to which server of the session's generation?  If
  * so it is held no more, and its call is to be submitted. */
 bool holding_release(struct holding_pass *pass, struct request *request,

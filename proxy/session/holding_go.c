@@ -239,6 +239,13 @@ wait_for(struct holding_pass *pass, const struct attempt *attempt)
     return false;
 }
 
+bool
+holding_is_due(struct holding_pass *pass, const struct attempt *attempt)
+{
+    return attempt->hold != HOLD_WAIT || attempt->again_us <= pass->now_us ||
+        wait_for(pass, attempt);
+}
+
 static uint32_t
 owner_of(const struct holding_pass *pass, const struct attempt *attempt)
 {

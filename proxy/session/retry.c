@@ -18,6 +18,8 @@ retry_only_reads(const struct command *command)
 bool
 retry_is_user_code(const struct command *command)
 {
+    if (command->class == CLASS_FANOUT)
+        return false;
     return (command->flags & COMMAND_MODULE) != 0 ||
         strcmp(command->group, "scripting") == 0;
 }

@@ -112,6 +112,32 @@ request_text_unserved(const struct request *request,
 }
 
 struct view
+request_text_untaken(const struct request *request, uint32_t shard,
+                     const struct attempt *attempt)
+{
+    enum outcome outcome = (enum outcome)attempt->outcome;
+
+    return sentence(request,
+                    "CLUSTERDOWN proxy: shard %s did not take the command "
+                    "within %lld ms (the last obstacle was: %s), command was "
+                    "not executed",
+                    shard_name(request, shard),
+                    (long long)request->pool->settings->request_timeout_ms,
+                    outcome == OUTCOME_OTHER ? "connection lost"
+                                             : outcome_word(outcome));
+}
+
+struct view
+request_text_no_map(const struct request *request)
+{
+    return sentence(request,
+                    "CLUSTERDOWN proxy: no shard of pool %s was known within "
+                    "%lld ms, command was not executed",
+                    request->pool->settings->name,
+                    (long long)request->pool->settings->request_timeout_ms);
+}
+
+struct view
 request_text_gone(const struct request *request,
                   const struct attempt *attempt)
 {

@@ -28,6 +28,11 @@ struct view request_text_database(const struct request *request,
 /* In a pool that is followed: of a held command whose time is up ... */
 struct view request_text_unserved(const struct request *request,
                                   const struct attempt *attempt);
+/* ... of one for all shards, when this one has not taken it, or nobody knows
+ * them ... */
+struct view request_text_untaken(const struct request *request, uint32_t shard,
+                                 const struct attempt *attempt);
+struct view request_text_no_map(const struct request *request);
 /* ... of one whose bytes are gone when a node has not taken it ... */
 struct view request_text_gone(const struct request *request,
                               const struct attempt *attempt);

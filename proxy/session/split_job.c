@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "command/outcome.h"
 #include "resp/encode.h"
+#include "session/fanout.h"
 #include "session/note.h"
 #include "session/replica_read.h"
 #include "session/retry.h"
@@ -21,8 +22,8 @@ job_of(const struct part_call *part)
 
 /* --- gathering ---------------------------------------------------------------- */
 
-static void
-drop_part_reply(struct request *request, uint32_t index)
+void
+split_job_drop_reply(struct request *request, uint32_t index)
 {
     struct chain *reply = &request->job->replies[index];
 
@@ -31,7 +32,7 @@ drop_part_reply(struct request *request, uint32_t index)
 }
 
 static void
-job_merge(struct request *request)
+merge_parts(struct request *request)
 {
     struct split_job *job = request->job;
     struct session *session = request->session;
@@ -39,11 +40,22 @@ job_merge(struct request *request)
 
     enum merge_result result = merge_replies(
         &job->split, job->replies, session->resp, pool, &request->reply);
+    request->reply_type = result == MERGE_OK ? '*' : '-';
+}
+
+void
+split_job_gathered(struct request *request)
+{
+    struct split_job *job = request->job;
+
+    if (job->fanout == NULL)
+        merge_parts(request);
+    else if (!fanout_finish(request))
+        return;
     for (uint32_t i = 0; i < job->split.part_count; i++)
-        drop_part_reply(request, i);
+        split_job_drop_reply(request, i);
     request_charge(request, request->reply.bytes);
     request->reply_bytes = request->reply.bytes;
-    request->reply_type = result == MERGE_OK ? '*' : '-';
     request_done(request);
 }
 
@@ -57,7 +69,7 @@ part_done(struct part_call *part)
     if (unlikely(request->session->holding != NULL))
         session_resume_later(request->session);
     if (--job_of(part)->left == 0)
-        job_merge(request);
+        split_job_gathered(request);
 }
 
 /* The part's answer is ours; it is freed. */
@@ -67,7 +79,7 @@ part_finish_with(struct part_call *part, struct buf *answer)
     struct request *request = part->request;
     struct chain *reply = &job_of(part)->replies[part->index];
 
-    drop_part_reply(request, part->index);
+    split_job_drop_reply(request, part->index);
     chain_copy(reply, loop_chunks(request->pool->env->loop), answer->data,
                answer->len);
     buf_fini(answer);
@@ -189,7 +201,7 @@ part_encode(const struct split *split, uint32_t index,
     return body;
 }
 
-static void
+void
 part_send(struct part_call *part)
 {
     struct request *request = part->request;
@@ -319,7 +331,7 @@ split_job_give_up(struct request *request, struct attempt *attempt,
     struct part_call *part = CONTAINER_OF(attempt, struct part_call, attempt);
 
     holding_drop(request, attempt);
-    drop_part_reply(request, part->index);
+    split_job_drop_reply(request, part->index);
     part_fail(part, text);
 }
 
@@ -333,7 +345,7 @@ part_go(struct part_call *part, struct holding_pass *pass)
         !holding_release(pass, part->request, &part->attempt, &part->call,
                          &server))
         return;
-    drop_part_reply(part->request, part->index);
+    split_job_drop_reply(part->request, part->index);
     job->split.parts[part->index].shard = server;
     part_send(part);
 }
@@ -350,6 +362,10 @@ needs_one_key_each(const struct part_call *part)
 void
 split_job_go(struct request *request, struct holding_pass *pass)
 {
+    if (request->job->fanout != NULL) {
+        fanout_go(request, pass);
+        return;
+    }
     request->refs++;
     request_route_anew(request, request->session->generation);
     /* Before any of them is under way: parts move in memory. */
@@ -393,6 +409,17 @@ part_withdraw(struct part_call *part)
     return false;
 }
 
+static struct view
+part_text_unserved(const struct part_call *part)
+{
+    const struct request *request = part->request;
+
+    if (request->job->fanout != NULL)
+        return fanout_text_unserved(request, part_shard(part),
+                                    &part->attempt);
+    return request_text_unserved(request, &part->attempt);
+}
+
 void
 split_job_expire(struct request *request)
 {
@@ -405,7 +432,7 @@ split_job_expire(struct request *request)
             continue;
         if (attempt_is_held(&part->attempt)) {
             split_job_give_up(request, &part->attempt,
-                              request_text_unserved(request, &part->attempt));
+                              part_text_unserved(part));
             continue;
         }
         bool sent = part_withdraw(part);
@@ -432,7 +459,7 @@ split_job_abandon(struct request *request)
     for (uint32_t i = 0; i < job->split.part_count; i++) {
         (void)part_withdraw(&job->parts[i]);
         chunk_unref(&job->parts[i].call.body.chunk);
-        drop_part_reply(request, i);
+        split_job_drop_reply(request, i);
     }
     request_unref(&request);
 }
@@ -448,6 +475,20 @@ split_job_each_reply(struct request *request,
 }
 
 void
+split_job_discard(struct request *request, struct split_job *job)
+{
+    for (uint32_t i = 0; i < job->split.part_count; i++) {
+        chunk_unref(&job->parts[i].call.body.chunk);
+        request_discharge(request, job->replies[i].bytes);
+        chain_clear(&job->replies[i]);
+    }
+    fanout_job_free(&job->fanout);
+    split_fini(&job->split);
+    mem_free(job->replies);
+    mem_free(job);
+}
+
+void
 split_job_free(struct request *request)
 {
     struct split_job *job = request->job;
@@ -455,11 +496,5 @@ split_job_free(struct request *request)
     if (job == NULL)
         return;
     request->job = NULL;
-    for (uint32_t i = 0; i < job->split.part_count; i++) {
-        chunk_unref(&job->parts[i].call.body.chunk);
-        chain_clear(&job->replies[i]);
-    }
-    split_fini(&job->split);
-    mem_free(job->replies);
-    mem_free(job);
+    split_job_discard(request, job);
 }

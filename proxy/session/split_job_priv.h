@@ -1,5 +1,5 @@
 /*
- * session/split_job_priv.h - what split_job.c and split_keys.c share.
+ * session/split_job_priv.h - what the files that make parts share.
  */
 #ifndef SESSION_SPLIT_JOB_PRIV_H
 #define SESSION_SPLIT_JOB_PRIV_H
@@ -16,6 +16,7 @@ struct part_call {
 
 struct split_job {
     struct split split;
+    struct fanout_job *fanout; /* the parts are shards (fanout.h), or NULL */
     uint32_t left; /* parts not done */
     struct chain *replies;
     struct part_call parts[];
@@ -30,6 +31,15 @@ struct extent part_encode(const struct split *split, uint32_t index,
 
 /* A job without bodies; takes the split over. */
 struct split_job *job_new(struct request *request, struct split *split);
+
+void part_send(struct part_call *part);
+
+/* What a part was answered is not needed. */
+void split_job_drop_reply(struct request *request, uint32_t index);
+/* All parts have their answers. */
+void split_job_gathered(struct request *request);
+/* Free a job whose place another has taken; its calls are idle. */
+void split_job_discard(struct request *request, struct split_job *job);
 
 /* Make one part a key of a part with several, which is held; each of them is
  * held as it was. */
