@@ -1,7 +1,7 @@
 """Masters that Sentinels name: failovers, Sentinels that are wrong or gone."""
 
+import signal
 import threading
-import time
 
 import pytest
 import redis
@@ -253,3 +253,42 @@ def test_unknown_names_and_wrong_passwords_are_told_apart(sentinels, world):
     other.expect_errors(NOBODY)
     other.start()
     other.wait_for_event(NOBODY, reason="no Sentinel knows the name")
+
+
+def test_reload_keeps_what_is_believed(sentinels):
+    """Also when nobody can be asked any more."""
+    proxy = started(sentinels.proxy())
+    proxy.expect_errors(NOBODY)
+    client = proxy.client()
+    assert client.set("a", 1)
+    for sentinel in sentinels.sentinels:
+        sentinel.kill()
+    proxy.wait_for_event(NOBODY, reason="no Sentinel is reachable")
+    with open(proxy.config_path, encoding="utf-8") as file:
+        text = file.read()
+    proxy.write_config(text + "  request_timeout: 2s\n")
+    proxy.signal(signal.SIGHUP)
+    proxy.wait_for_event("reloaded")
+    assert client.set("b", 1) and proxy.client().get("b") == b"1"
+    sentinels.sentinels[0].spawn()
+    sentinels.sentinels[1].spawn()
+    eventually(lambda: proxy.stats.value("pointsman_master_vouched") == 1, 20)
+    assert client.set("c", 1)
+
+
+def test_frozen_primary_gets_nothing_when_it_thaws(sentinels):
+    proxy = started(sentinels.proxy(request_timeout="10s"))
+    client = proxy.client()
+    assert client.set("a", 1)
+    old = sentinels.primary()
+    old.pause()
+    # Nobody has answered it when its connection is cut.
+    with pytest.raises(redis.ResponseError, match="may have been executed"):
+        client.set("in-flight", 1)
+    new = sentinels.wait_for_switch(old)
+    assert client.set("b", 1)
+    assert new.client().get("b") == b"1"
+    old.resume()
+    for number in range(100):
+        assert client.set(f"k{number}", number)
+    assert old.client().dbsize() <= 2 and old.client().get("b") is None
