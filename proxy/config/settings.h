@@ -86,12 +86,12 @@ struct pool_settings {
     struct address_text *seeds;         /* cluster: where to ask for servers */
     size_t seed_count;                  /* 0: they are listed */
     enum read_from read_from;
+    bool rejects_without_quorum;        /* on_no_quorum: reject_writes */
     struct zone_rule *zones;            /* of a cluster's nodes */
     size_t zone_count;
     struct address_text announce;       /* to clients; no host: where they are */
     struct address_text *sentinels;     /* where to ask for masters */
     size_t sentinel_count;              /* 0: servers have addresses */
-    bool rejects_without_quorum;        /* on_no_quorum: reject_writes */
 #define POOL(key, TYPE, def, min, max, help) SETTINGS_##TYPE(key)
 #include "config/settings.def"
 };

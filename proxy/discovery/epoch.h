@@ -37,12 +37,12 @@ enum vote_kind {
 /* What one Sentinel has said of one master; views are borrowed. */
 struct vote {
     enum vote_kind kind;
-    struct view voter;   /* its run id; empty: nobody else's */
-    struct view host;    /* as it says: an address or a name */
-    struct view ip;      /* that of a name, if it is known */
     uint16_t port;
-    uint64_t epoch;
     bool is_failing_over; /* it says so of the master */
+    struct view voter;    /* its run id; empty: nobody else's */
+    struct view host;     /* as it says: an address or a name */
+    struct view ip;       /* that of a name, if it is known */
+    uint64_t epoch;
 };
 
 enum epoch_verdict {

@@ -46,15 +46,14 @@ enum sentinel_flag {
 /* A master, a replica or another Sentinel. */
 struct sentinel_instance {
     struct view host; /* as it is announced: an address or a name */
-    uint16_t port;
     struct view run_id;
-    unsigned flags;
     uint64_t epoch;   /* of a master: config-epoch */
-    /* Of a replica: */
+    uint64_t offset;  /* of a replica, like the last three */
+    unsigned flags;
+    uint16_t port;
     bool is_link_ok;  /* to its master */
     bool is_replica;  /* it says so itself */
     bool is_hidden;   /* replica-announced 0 */
-    uint64_t offset;
 };
 
 /* An answer to SENTINEL MASTER.  Without a config-epoch it is no answer. */
