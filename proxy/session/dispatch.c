@@ -16,12 +16,12 @@
 #include "session/incoming.h"
 #include "session/local.h"
 #include "session/note.h"
+#include "session/order.h"
 #include "session/replica_read.h"
 #include "session/request.h"
 #include "session/session.h"
 #include "session/split_job.h"
 #include "session/transaction.h"
-#include "session/key_watch.h"
 
 static struct buf *
 scratch(struct session *session)
@@ -538,31 +538,6 @@ act(const struct incoming *in)
     }
 }
 
-/* A slot of it is on the move, and a command in front may be sent about. */
-static bool
-has_to_wait(const struct incoming *in)
-{
-    const struct session *session = in->session;
-    const struct overlay *overlay = &session->pool->pool->overlay;
-    uint64_t now_us = loop_now_us(session->pool->env->loop);
-    const struct command *command = in->command;
-
-    if (TAILQ_EMPTY(&session->queue))
-        return false;
-    if (fanout_is_for(session, command))
-        return true; /* all keys are its */
-    if (!overlay_is_warm(overlay, now_us))
-        return false;
-    if (command->id == COMMAND_ID_EXEC)
-        return true;
-    if (command->class != CLASS_ROUTE || command->first_key <= 0 ||
-        command->first_key != command->last_key)
-        return command->class == CLASS_ROUTE || command->class == CLASS_SPLIT;
-    struct view key = command_arg(&in->args, (uint32_t)command->first_key);
-    return overlay_is_hot(overlay,
-                          route_slot(session->generation->route, key), now_us);
-}
-
 static bool
 accept_one(struct incoming *in)
 {
@@ -570,13 +545,7 @@ accept_one(struct incoming *in)
     struct session_stats *stats = session->pool->stats;
 
     in->command = request_command(session, &in->args);
-    if (in->command != NULL &&
-        (local_is_barrier(in->command) ||
-         key_watch_is_barrier(session, in->command)) &&
-        !TAILQ_EMPTY(&session->queue))
-        return false;
-    if (unlikely(pool_is_cluster(session->pool->settings)) &&
-        in->command != NULL && has_to_wait(in))
+    if (in->command != NULL && order_must_wait(in))
         return false;
     cell_inc(&stats->requests);
     cell_add(&stats->request_bytes, in->bytes.len);
