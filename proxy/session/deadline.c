@@ -112,7 +112,7 @@ request_cut(struct request *request)
     request_unref(&request);
 }
 
-static void
+void
 request_expire(struct request *request)
 {
     struct session *session = request->session;
@@ -176,8 +176,8 @@ request_on_deadline(struct timer *timer, void *arg)
     }
 }
 
-static void
-compact_body(struct request *request)
+void
+request_compact(struct request *request)
 {
     struct extent *body = &request->call.body;
 
@@ -203,6 +203,6 @@ request_compact_old(struct session_pool *pool, uint64_t now_us)
         if (request->progress_us + OLD_US > now_us)
             break;
         if (!request->is_compact && request->call.body.len < STREAM_SMALL)
-            compact_body(request);
+            request_compact(request);
     }
 }

@@ -11,9 +11,14 @@
 void request_start_deadline(struct request *request);
 void request_stop_deadline(struct request *request);
 
+/* Its time is up: answer with an error. */
+void request_expire(struct request *request);
+
 /* A piece of its reply has come: its time begins anew. */
 void request_note_progress(struct request *request);
 
+/* Its bytes move into a chunk of their own. */
+void request_compact(struct request *request);
 /* Those that have waited for a second hold their bytes in chunks of their own
  * from then on, so that a small one does not pin what it came in. */
 void request_compact_old(struct session_pool *pool, uint64_t now_us);

@@ -10,6 +10,7 @@
 #include "command/keys.h"
 #include "command/refuse.h"
 #include "resp/encode.h"
+#include "session/blocking.h"
 #include "session/deadline.h"
 #include "session/fanout.h"
 #include "session/holding.h"
@@ -220,6 +221,8 @@ forward(const struct incoming *in, struct place place)
     request->call.body = in->bytes;
     chunk_ref(in->bytes.chunk);
     request_start_deadline(request);
+    if (unlikely(blocking_is(in)))
+        blocking_prepare(request, in);
     if (unlikely(place.shard == ROUTE_NONE))
         holding_take_unserved(request, &request->attempt);
     else
@@ -313,40 +316,6 @@ route(const struct incoming *in)
         forward_by_key(in, (uint32_t)command->first_key);
     else
         route_by_keys(in);
-}
-
-/* XREAD and XREADGROUP wait for news when asked to; on a shared lane everybody
- * else would wait with them. */
-static bool
-would_block(const struct incoming *in)
-{
-    if (likely((in->command->flags & COMMAND_BLOCKING) == 0))
-        return false;
-    for (uint32_t i = 1; i < in->args.argc; i++) {
-        struct view word = command_arg(&in->args, i);
-        if (view_equal_nocase(word, VIEW("BLOCK")))
-            return true;
-        if (view_equal_nocase(word, VIEW("STREAMS")))
-            return false;
-        if (view_equal_nocase(word, VIEW("GROUP")))
-            i += 2; /* names, whatever they are */
-        else if (view_equal_nocase(word, VIEW("COUNT")))
-            i++;
-    }
-    return false;
-}
-
-static void
-refuse_blocking(const struct incoming *in)
-{
-    struct buf *out = scratch(in->session);
-
-    buf_printf(out,
-               "-ERR command '%s' with BLOCK is not supported through this "
-               "proxy\r\n",
-               in->command->name);
-    answer_error(in->session, in->command, out,
-                 &in->session->pool->stats->errors_refused);
 }
 
 /* What this worker knows better than the map. */
@@ -504,9 +473,7 @@ act(const struct incoming *in)
     }
     switch ((enum command_class)in->command->class) {
     case CLASS_ROUTE:
-        if (unlikely(would_block(in)))
-            refuse_blocking(in);
-        else if (unlikely(local_names_slot(in->command)))
+        if (unlikely(local_names_slot(in->command)))
             route_by_slot(in);
         else
             route(in);
@@ -532,6 +499,11 @@ act(const struct incoming *in)
             refuse(in->session, in->command, &in->args);
         break;
     case CLASS_ROUTE_PIN:
+        if (blocking_is(in))
+            route(in);
+        else
+            refuse(in->session, in->command, &in->args);
+        break;
     case CLASS_PIN:
         refuse(in->session, in->command, &in->args);
         break;

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "command/outcome.h"
 #include "command/redirect.h"
+#include "session/blocking.h"
 #include "session/deadline.h"
 #include "session/doubt.h"
 #include "session/holding_priv.h"
@@ -68,6 +69,8 @@ hold(struct request *request, struct attempt *attempt, enum hold how)
     holding_of(session)->count++;
     if (session->private != NULL && request->job == NULL)
         private_lane_release(session);
+    if (request->blocks)
+        blocking_suspend(request);
     session_resume_later(session);
 }
 

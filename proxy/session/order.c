@@ -3,6 +3,7 @@
  */
 #include "session/order.h"
 
+#include "session/blocking.h"
 #include "session/fanout.h"
 #include "session/key_watch.h"
 #include "session/local.h"
@@ -38,7 +39,7 @@ order_must_wait(const struct incoming *in)
     if (TAILQ_EMPTY(&session->queue))
         return false;
     if (local_is_barrier(in->command) ||
-        key_watch_is_barrier(session, in->command))
+        key_watch_is_barrier(session, in->command) || blocking_is(in))
         return true;
     if (likely(!pool_is_followed(settings)))
         return false;

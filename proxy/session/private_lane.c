@@ -4,6 +4,7 @@
 #include "session/private_lane.h"
 
 #include "base/mem.h"
+#include "session/blocking.h"
 #include "session/deadline.h"
 #include "session/holding.h"
 #include "session/replica_read.h"
@@ -30,6 +31,8 @@ submit_now(struct private_lane *private)
         request_stop_deadline(request); /* from now on upload_idle_timeout */
         lane_submit_open(lane, &request->call);
     } else {
+        if (request->blocks)
+            blocking_begin(request);
         lane_submit(lane, &request->call);
     }
 }

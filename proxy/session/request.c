@@ -4,6 +4,7 @@
 #include "session/request.h"
 
 #include "base/mem.h"
+#include "session/blocking.h"
 #include "session/deadline.h"
 #include "session/holding.h"
 #include "session/note.h"
@@ -245,6 +246,8 @@ request_done(struct request *request)
         session_resume_lane(session);
     if (session->private != NULL)
         private_lane_release(session);
+    if (unlikely(request->blocks))
+        blocking_end(session);
     if (unlikely(request->by_watch))
         key_watch_on_done(request);
     if (TAILQ_FIRST(&session->queue) == request)
@@ -533,7 +536,10 @@ request_submit(struct request *request)
         holding_take_held(request, &request->attempt);
         return;
     }
-    if (unlikely(session->is_heavy && session->in_flight == 1)) {
+    if (unlikely(request->blocks))
+        blocking_suspend(request);
+    if (unlikely(request->blocks ||
+                 (session->is_heavy && session->in_flight == 1))) {
         private_lane_submit(session, request, false);
         return;
     }

@@ -53,6 +53,7 @@ struct request {
     struct lane *paused;     /* the lane that waits for our turn, or NULL */
     struct extent refusal;   /* of a transaction: a command was not queued */
     bool multi_failed;       /* ... nor was MULTI taken */
+    bool blocks;             /* may wait for long, on a private lane */
     bool by_watch;           /* goes over the lane of session->watch ... */
     bool ends_watch;         /* ... and nothing is watched behind it */
     struct split_job *job;   /* a split command's parts, or NULL */

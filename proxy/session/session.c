@@ -8,6 +8,7 @@
 #include "command/refuse.h"
 #include "resp/encode.h"
 #include "resp/inline.h"
+#include "session/blocking.h"
 #include "session/holding.h"
 #include "session/local.h"
 #include "session/note.h"
@@ -181,6 +182,7 @@ session_close(struct session **sessionp, enum close_reason why)
         request_orphan(request);
     private_lane_free(session);
     transaction_abort(session);
+    blocking_end(session);
     holding_free(session);
     if (paused != NULL)
         lane_resume(paused); /* its reply is read and dropped */
@@ -212,6 +214,7 @@ session_drain(struct session *session, enum close_reason why)
     session->close_reason = why;
     if (session->upload == NULL)
         stream_set_reading(&session->stream, false);
+    blocking_stop(session);
     session_resume_later(session);
 }
 
@@ -469,6 +472,10 @@ session_process(struct session *session)
         more = session_take_one(session);
     if (session->state == SESSION_CLOSED)
         return;
+    if (stream->ended && blocking_is_on(session)) {
+        session_close(&session, CLOSE_CLIENT_EOF);
+        return;
+    }
     if (stream->ended && session->state == SESSION_OPEN &&
         session->upload == NULL && !session->barrier &&
         (!more || stream_input_len(stream) == 0))
@@ -516,7 +523,9 @@ on_end(struct stream *stream, enum stream_end end)
 {
     struct session *session = CONTAINER_OF(stream, struct session, stream);
 
-    if (end != STREAM_EOF || session->upload != NULL) {
+    /* As servers have it, nobody waits behind a closed connection. */
+    if (end != STREAM_EOF || session->upload != NULL ||
+        blocking_is_on(session)) {
         session_close(&session, end == STREAM_EOF ? CLOSE_CLIENT_EOF
                                                   : CLOSE_CLIENT_ERROR);
         return;

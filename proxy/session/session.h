@@ -45,6 +45,7 @@ struct client_info {
     char *lib_ver;
 };
 
+struct blocking;
 struct holding;
 struct private_lane;
 struct transaction;
@@ -86,6 +87,7 @@ struct session {
     struct request_scan *scan;    /* in the middle of a request */
     struct upload *upload;        /* in the middle of a large one */
     struct private_lane *private; /* at most one, leased for one request */
+    struct blocking *blocking;    /* waits for long, or NULL */
     struct transaction *transaction; /* since MULTI, or NULL */
     struct key_watch *watch;          /* keys are watched, or NULL */
     struct holding *holding;      /* something is held (holding.h), or NULL */

@@ -1,0 +1,176 @@
+/*
+ * session/blocking.c - how long a blocking command may take, and its end.
+ */
+#include "session/blocking.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "session/deadline.h"
+
+#define NUMBER_MAX 64         /* no number is longer */
+#define LONGEST_MS 1e15       /* longer time-outs are for ever */
+#define FOR_EVER_MS (-1)
+
+/* Of the command that the session waits for. */
+struct blocking {
+    struct timer timer; /* its time-out and request_timeout */
+    struct request *request;
+    int64_t timeout_ms; /* its own, or FOR_EVER_MS */
+};
+
+/* --- what it says -------------------------------------------------------------- */
+
+/* The word BLOCK in front of STREAMS, or 0. */
+static uint32_t
+find_block(const struct command_args *args)
+{
+    for (uint32_t i = 1; i < args->argc; i++) {
+        struct view word = command_arg(args, i);
+        if (view_equal_nocase(word, VIEW("BLOCK")))
+            return i;
+        if (view_equal_nocase(word, VIEW("STREAMS")))
+            return 0;
+        if (view_equal_nocase(word, VIEW("GROUP")))
+            i += 2; /* names, whatever they are */
+        else if (view_equal_nocase(word, VIEW("COUNT")))
+            i++;
+    }
+    return 0;
+}
+
+static bool
+is_of_streams(const struct command *command)
+{
+    return command->id == COMMAND_ID_XREAD ||
+        command->id == COMMAND_ID_XREADGROUP;
+}
+
+bool
+blocking_has_option(const struct incoming *in)
+{
+    if (in->command->class == CLASS_ROUTE_PIN)
+        return true;
+    return is_of_streams(in->command) && find_block(&in->args) > 0;
+}
+
+/* What is no number is answered at once: it needs no time. */
+static int64_t
+milliseconds(struct view text, double unit_ms)
+{
+    char number[NUMBER_MAX + 1];
+    char *end;
+
+    if (text.len == 0 || text.len > NUMBER_MAX)
+        return 0;
+    memcpy(number, text.data, text.len);
+    number[text.len] = '\0';
+    double value = strtod(number, &end);
+    if (*end != '\0' || !isfinite(value) || value < 0)
+        return 0;
+    if (value <= 0 || value * unit_ms > LONGEST_MS)
+        return FOR_EVER_MS;
+    return (int64_t)ceil(value * unit_ms);
+}
+
+static int64_t
+timeout_of(const struct command *command, const struct command_args *args)
+{
+    uint32_t last = args->argc - 1;
+
+    switch ((int)command->id) {
+    case COMMAND_ID_XREAD:
+    case COMMAND_ID_XREADGROUP:
+        return find_block(args) < last
+            ? milliseconds(command_arg(args, find_block(args) + 1), 1)
+            : 0;
+    case COMMAND_ID_BLMPOP:
+    case COMMAND_ID_BZMPOP:
+        return milliseconds(command_arg(args, 1), 1000);
+    case COMMAND_ID_BLMOVE:
+    case COMMAND_ID_BLMOVEM:
+        return milliseconds(command_arg(args, 5), 1000);
+    default:
+        return milliseconds(command_arg(args, last), 1000);
+    }
+}
+
+/* --- its time ------------------------------------------------------------------ */
+
+static void
+on_timeout(struct timer *timer, void *arg)
+{
+    struct blocking *blocking = arg;
+
+    (void)timer;
+    request_expire(blocking->request);
+}
+
+void
+blocking_prepare(struct request *request, const struct incoming *in)
+{
+    struct session *session = request->session;
+    struct blocking *blocking = MEM_NEW(struct blocking);
+
+    ASSERT(session->blocking == NULL);
+    timer_init(&blocking->timer, session->pool->env->loop, on_timeout,
+               blocking);
+    blocking->request = request;
+    blocking->timeout_ms = timeout_of(in->command, &in->args);
+    session->blocking = blocking;
+    session->barrier = true;
+    request->blocks = true;
+    cell_inc(&session->pool->stats->requests_blocking);
+}
+
+void
+blocking_begin(struct request *request)
+{
+    struct blocking *blocking = request->session->blocking;
+    const struct pool_settings *settings = request->pool->settings;
+    uint64_t now_us = loop_now_us(request->pool->env->loop);
+
+    request_stop_deadline(request);
+    request_compact(request); /* it may stay for hours */
+    if (blocking->timeout_ms == FOR_EVER_MS)
+        return;
+    int64_t wait_ms = blocking->timeout_ms + settings->request_timeout_ms;
+    request->progress_us = now_us;
+    request->due_us = now_us + (uint64_t)wait_ms * 1000;
+    timer_start(&blocking->timer, wait_ms);
+}
+
+void
+blocking_suspend(struct request *request)
+{
+    struct session *session = request->session;
+
+    timer_stop(&session->blocking->timer);
+    if (request->has_deadline)
+        return;
+    request->start_us = loop_now_us(request->pool->env->loop);
+    request_start_deadline(request);
+}
+
+void
+blocking_end(struct session *session)
+{
+    struct blocking *blocking = session->blocking;
+
+    if (likely(blocking == NULL))
+        return;
+    session->blocking = NULL;
+    timer_stop(&blocking->timer);
+    mem_free(blocking);
+}
+
+void
+blocking_stop(struct session *session)
+{
+    if (likely(!blocking_is_on(session)))
+        return;
+    request_fail(TAILQ_FIRST(&session->queue),
+                 VIEW("UNBLOCKED force unblock from blocking operation, the "
+                      "proxy is stopping"));
+}
