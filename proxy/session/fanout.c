@@ -41,12 +41,19 @@ is_followed(const struct request *request)
 }
 
 bool
+fanout_is_aside(const struct command *command)
+{
+    return command->class == CLASS_FANOUT &&
+        (command->flags & COMMAND_ALLOW_BUSY) != 0;
+}
+
+bool
 fanout_is_for(const struct session *session, const struct command *command)
 {
     if (!is_scan(command) && !fanout_is_known(command))
         return false;
     return pool_is_followed(session->pool->settings) ||
-        session->generation->shard_count > 1;
+        session->generation->shard_count > 1 || fanout_is_aside(command);
 }
 
 /* --- who is asked ------------------------------------------------------------- */

@@ -21,7 +21,10 @@
 bool fanout_is_for(const struct session *session,
                    const struct command *command) MUST_CHECK;
 
-/* False: it does not. */
+/* Does it end a script that runs?  Then it may not wait behind that. */
+bool fanout_is_aside(const struct command *command) MUST_CHECK;
+
+/* False: it does not go there. */
 bool fanout_try(const struct incoming *in) MUST_CHECK;
 
 /* All parts have their answers: merge them.  False: they are asked anew. */

@@ -201,12 +201,22 @@ part_encode(const struct split *split, uint32_t index,
     return body;
 }
 
+static struct lane_key
+part_lane_key(const struct part_call *part)
+{
+    /* A server that runs a script answers neither SELECT nor what waits behind
+     * it; the replies to what ends one are the same in both versions. */
+    if (unlikely(fanout_is_aside(part->request->command)))
+        return (struct lane_key){.resp = 2, .is_aside = true};
+    return attempt_lane_key(part->request->session, &part->attempt);
+}
+
 void
 part_send(struct part_call *part)
 {
     struct request *request = part->request;
     struct session *session = request->session;
-    struct lane_key key = attempt_lane_key(session, &part->attempt);
+    struct lane_key key = part_lane_key(part);
 
     if (retry_is_barred(request->command, part_server(part))) {
         cell_inc(&request->pool->stats->errors_no_quorum);

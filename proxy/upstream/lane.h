@@ -63,6 +63,7 @@ struct lane_key {
     uint32_t db;
     uint8_t resp; /* 2 or 3 */
     bool is_readonly; /* a replica of a cluster that is to be read from */
+    bool is_aside;    /* for what may not wait behind a script that runs */
 };
 
 TAILQ_HEAD(call_queue, call);

@@ -72,7 +72,7 @@ static bool
 key_equal(struct lane_key a, struct lane_key b)
 {
     return a.db == b.db && a.resp == b.resp &&
-        a.is_readonly == b.is_readonly;
+        a.is_readonly == b.is_readonly && a.is_aside == b.is_aside;
 }
 
 /* --- making ----------------------------------------------------------------- */

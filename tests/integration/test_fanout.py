@@ -7,6 +7,7 @@ what it uses first.
 import re
 import shutil
 import subprocess
+from functools import partial
 
 import pytest
 
@@ -186,6 +187,23 @@ def test_scripts_and_functions_are_everywhere(setting):
     assert client.function_restore(dump)
     assert [len(server.client().function_list())
             for server in setting.servers] == [1, 1, 1]
+
+
+def is_killed(killer):
+    return killer.command("SCRIPT", "KILL") == b"+OK\r\n"
+
+
+def test_a_script_that_runs_too_long_is_ended(setting):
+    caller = setting.proxy.raw()
+    for server in setting.servers:
+        server.client().config_set("busy-reply-threshold", 1)
+    # One of them shares the connections to the servers with the caller.
+    for killer in (setting.proxy.raw(), setting.proxy.raw()):
+        assert killer.command("SCRIPT", "KILL").startswith(b"-NOTBUSY")
+        caller.send_command("EVAL", "while true do end", 1, "k")
+        eventually(partial(is_killed, killer))
+        assert b"Script killed by user" in caller.read_reply()
+    assert caller.command("DBSIZE") == b":0\r\n"
 
 
 def test_subscribers_of_all_servers_count(plain):
