@@ -317,8 +317,8 @@ snapshot_set_roster(struct snapshot *snapshot, size_t number,
     struct error error;
 
     ASSERT(snapshot->refs == 1 && roster->count == map->roster->count);
+    pool_map_drop_addresses(map);
     roster_unref(&map->roster);
-    mem_free(map->addresses);
     map->asked = asked;
     int failed = pool_map_set_roster(map, roster, &error);
     ASSERT(!failed);
