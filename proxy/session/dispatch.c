@@ -132,10 +132,14 @@ static void
 no_permission(struct session *session, const struct command *command)
 {
     struct buf *out = scratch(session);
+    bool is_exec = command->id == COMMAND_ID_EXEC;
 
+    if (is_exec)
+        transaction_abort(session);
     buf_printf(out,
-               "-NOPERM this user has no permissions to run the '%s' "
+               "-%sNOPERM this user has no permissions to run the '%s' "
                "command\r\n",
+               is_exec ? "EXECABORT Transaction discarded because of: " : "",
                command->name);
     answer_error(session, command, out, &session->pool->stats->errors_noperm);
 }

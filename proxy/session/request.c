@@ -402,8 +402,9 @@ on_reply(struct call *call, const struct reply_piece *piece)
         }
         return;
     }
-    if (unlikely(transaction_take_refusal(request, piece) ||
-                 key_watch_take_refusal(request, piece))) {
+    if (unlikely(request->ends_watch || request->refusal.chunk != NULL) &&
+        (transaction_take_refusal(request, piece) ||
+         key_watch_take_refusal(request, piece))) {
         request_unref(&request);
         return;
     }

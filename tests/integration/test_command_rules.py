@@ -2,7 +2,7 @@
 
 import pytest
 
-RULES = "-@dangerous +sort -config +config|get -set -@geo +geoadd"
+RULES = "-@dangerous +sort -config +config|get -set -@geo +geoadd -exec"
 CONFIG = """
     pointsman:
       workers: 1
@@ -18,6 +18,7 @@ WORDS = [
     "GEOPOS g a", "MGET a b", "nosuch a", "OBJECT ENCODING nosuch",
     "CLIENT KILL 1.2.3.4:5", "CLIENT GETNAME", "SHUTDOWN",
     "INFO nosuch", "HELLO 2 SETNAME me", "RESTORE k 0 x", "LRANGE nosuch 0 1",
+    "MULTI", "SET k v", "GET k", "EXEC", "EXEC", "MULTI", "GET k", "EXEC", "GET k",
 ]
 
 
@@ -45,4 +46,4 @@ def test_refusals_are_those_of_a_server(two):
             continue
         assert reply == expected, line
         refused += reply.startswith(b"-NOPERM")
-    assert refused == 9
+    assert refused == 10
