@@ -10,14 +10,8 @@
 #include "steps_priv.h"
 
 #include <inttypes.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "addresses.h"
-#include "base/mem.h"
-#include "config/address.h"
 #include "expect.h"
-#include "masters.h"
 #include "session/session.h"
 
 #define US_PER_MS 1000
