@@ -90,13 +90,21 @@ scan_places_by_name(const struct view *names, uint32_t count, uint32_t *places)
 void
 scan_places_by_slot(const struct route *route, uint32_t count, uint32_t *places)
 {
+    uint32_t *longest = mem_array(MAX(count, 1u), sizeof(*longest));
+    uint32_t run = 0, before = ROUTE_NONE;
+
     for (uint32_t i = 0; i < count; i++)
         places[i] = 0;
     for (uint32_t slot = 0; slot < ROUTE_SLOTS; slot++) {
         uint32_t owner = route_slot_owner(route, slot);
-        if (owner < count && places[owner] == 0)
+        run = owner == before ? run + 1 : 1;
+        before = owner;
+        if (owner < count && run > longest[owner]) {
+            longest[owner] = run;
             places[owner] = slot + 1;
+        }
     }
+    mem_free(longest);
 }
 
 uint32_t

@@ -4,8 +4,8 @@
  *   client's cursor, 63 bits:  [ the server's, 42 | node, 6 | place, 15 ]
  *
  * Shards are scanned one after the other, in the order of their places.  A place
- * stays with its shard: it is made of the shard's name, in a cluster of its
- * first slot.  `node` tells whether the same node still answers for the shard: a
+ * stays with its shard: it is made of the shard's name, in a cluster of the
+ * last slot of its longest run, which is what moving slots changes last.  `node` tells whether the same node still answers for the shard: a
  * server's cursor means nothing to another one, so there the shard is begun
  * anew, and no key is left out.
  *
@@ -37,7 +37,8 @@ uint32_t scan_node(struct view identity);
  * in which the shards are listed. */
 void scan_places_by_name(const struct view *names, uint32_t count,
                          uint32_t *places);
-/* Of the shards of a cluster: 1 and the first slot; 0 for who has none. */
+/* Of the shards of a cluster: 1 and the last slot of its longest run; 0 for who
+ * has none. */
 void scan_places_by_slot(const struct route *route, uint32_t count,
                          uint32_t *places);
 

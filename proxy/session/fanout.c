@@ -88,7 +88,7 @@ nobody(const struct command *command)
     return split;
 }
 
-/* What holding knows a shard by: its first slot in a cluster, else its number. */
+/* What holding knows a shard by: a slot of it in a cluster, else its number. */
 static uint32_t
 slot_of(const struct generation *generation, uint32_t shard, uint32_t place)
 {

@@ -61,8 +61,8 @@ scan_places(const struct generation *generation)
 
 /* --- where it goes on --------------------------------------------------------- */
 
-/* No shard begins with this slot any more.  Who has it now may have been scanned
- * before it came there, so it is scanned once more. */
+/* The slot stands for no shard any more.  Who has it now may have been scanned
+ * before it came there; then it is scanned once more. */
 static void
 follow_slot(const struct generation *generation, const uint32_t *places,
             struct scan_cursor *cursor)
@@ -72,7 +72,7 @@ follow_slot(const struct generation *generation, const uint32_t *places,
         ? route_slot_owner(generation->route, slot)
         : ROUTE_NONE;
 
-    if (owner < generation->shard_count && places[owner] != cursor->place)
+    if (owner < generation->shard_count && places[owner] < cursor->place)
         *cursor = (struct scan_cursor){.place = places[owner]};
 }
 

@@ -109,18 +109,45 @@ START_TEST(many_names_have_a_place_each)
 }
 END_TEST
 
-START_TEST(places_in_a_cluster_are_first_slots)
+START_TEST(places_in_a_cluster_are_ends_of_runs)
 {
     struct route *route = route_by_slots(3);
     uint32_t places[4];
 
     scan_places_by_slot(route, 4, places);
-    ck_assert_uint_eq(places[0], 1);
     ck_assert_uint_gt(places[1], places[0]);
-    ck_assert_uint_gt(places[2], places[1]);
+    ck_assert_uint_eq(places[2], ROUTE_SLOTS);
     ck_assert_uint_eq(places[3], 0); /* has none */
     ck_assert_uint_eq(route_slot_owner(route, places[1] - 1), 1);
-    ck_assert_uint_eq(route_slot_owner(route, places[1] - 2), 0);
+    ck_assert_uint_eq(route_slot_owner(route, places[1]), 2);
+    route_free(&route);
+}
+END_TEST
+
+START_TEST(a_few_slots_that_come_change_no_place)
+{
+    static uint16_t owners[ROUTE_SLOTS];
+    const struct route_shard_spec shards[] = {
+        {.name = VIEW("a"), .weight = 1, .live = true},
+        {.name = VIEW("b"), .weight = 1, .live = true},
+    };
+    const struct route_spec spec = {
+        .distribution = DISTRIBUTION_SLOTS,
+        .shards = shards,
+        .shard_count = ARRAY_LEN(shards),
+        .slot_owners = owners,
+    };
+    struct error error;
+    uint32_t places[2];
+
+    /* Shard 0 had them all up to 7999; shard 1 has got some. */
+    for (uint32_t slot = 0; slot < ROUTE_SLOTS; slot++)
+        owners[slot] = slot >= 8000 || slot < 100 || slot % 500 == 0;
+    struct route *route = route_new(&spec, &error);
+    ck_assert_msg(route != NULL, "%s", error.text);
+    scan_places_by_slot(route, 2, places);
+    ck_assert_uint_eq(places[0], 1000);
+    ck_assert_uint_eq(places[1], ROUTE_SLOTS);
     route_free(&route);
 }
 END_TEST
@@ -205,7 +232,8 @@ main(void)
     tcase_add_test(tests, a_large_cursor_of_a_server_does_not_fit);
     tcase_add_test(tests, places_go_by_the_name_whatever_the_order);
     tcase_add_test(tests, many_names_have_a_place_each);
-    tcase_add_test(tests, places_in_a_cluster_are_first_slots);
+    tcase_add_test(tests, places_in_a_cluster_are_ends_of_runs);
+    tcase_add_test(tests, a_few_slots_that_come_change_no_place);
     tcase_add_test(tests, shards_are_visited_by_place);
     tcase_add_test(tests, the_request_keeps_its_options);
     tcase_add_test(tests, the_cursor_of_the_reply_is_the_clients_next);
