@@ -376,6 +376,19 @@ key_watch_take_loss(struct request *request, bool sent)
     }
 }
 
+/* By the time that the master takes writes again it may be another one, which
+ * does not watch.  (A session that went on by the news before knows it already:
+ * key_watch_note_generation().) */
+void
+key_watch_take_held(struct request *request)
+{
+    struct key_watch *watch = request->session->watch;
+
+    watch->is_broken = true;
+    drop_lane(watch);
+    key_watch_take_loss(request, false);
+}
+
 /* In a cluster a slot may be where it was. */
 void
 key_watch_note_generation(struct session *session)

@@ -53,6 +53,8 @@ bool key_watch_take_refusal(struct request *request,
                         const struct reply_piece *piece) MUST_CHECK;
 /* A request that ends the watch lost its lane: answer it. */
 void key_watch_take_loss(struct request *request, bool sent);
+/* One that no master may be given for now: answer it as if the lane were lost. */
+void key_watch_take_held(struct request *request);
 
 /* The session goes by another generation. */
 void key_watch_note_generation(struct session *session);

@@ -529,12 +529,15 @@ request_submit(struct request *request)
         request_fail_no_quorum(request);
         return;
     }
-    if (unlikely(request->by_watch)) {
-        key_watch_submit(request);
+    if (retry_is_held(request->command, server)) {
+        if (request->ends_watch)
+            key_watch_take_held(request);
+        else
+            holding_take_held(request, &request->attempt);
         return;
     }
-    if (retry_is_held(request->command, server)) {
-        holding_take_held(request, &request->attempt);
+    if (unlikely(request->by_watch)) {
+        key_watch_submit(request);
         return;
     }
     if (unlikely(request->blocks))
