@@ -230,6 +230,10 @@ def test_without_quorum_writes_are_rejected_if_so_wished(sentinels):
         return False
     eventually(rejected)
     assert client.get("a") == b"1"
+    sentinels.sentinels[2].kill()
+    proxy.wait_for_event(NOBODY, reason="no Sentinel is reachable")
+    assert rejected() and client.get("a") == b"1"
+    sentinels.sentinels[2].spawn()
     sentinels.sentinels[0].spawn()
     eventually(lambda: client.set("b", 1) if not rejected() else False, 20)
 
@@ -253,6 +257,27 @@ def test_unknown_names_and_wrong_passwords_are_told_apart(sentinels, world):
     other.expect_errors(NOBODY)
     other.start()
     other.wait_for_event(NOBODY, reason="no Sentinel knows the name")
+
+
+def test_without_a_sentinel_the_known_master_goes_on(sentinels):
+    """And a Sentinel that hangs is not waited for."""
+    proxy = started(sentinels.proxy(connect_timeout="300ms"))
+    proxy.expect_errors(NOBODY)
+    client = proxy.client()
+    hanging = sentinels.sentinels[2]
+    hanging.pause()
+    eventually(lambda: proxy.stats.value("pointsman_sentinel_reached") == 2,
+               20, "the third to be given up")
+    assert proxy.stats.value("pointsman_master_vouched") == 1
+    _, new = fail_over_without(sentinels, hanging)
+    assert client.set("a", 1)
+    assert new.client().get("a") == b"1"
+    for sentinel in sentinels.sentinels[:2]:
+        sentinel.kill()
+    proxy.wait_for_event(NOBODY, reason="no Sentinel is reachable")
+    assert client.set("b", 1)
+    assert new.client().get("b") == b"1"
+    hanging.resume()
 
 
 def test_reload_keeps_what_is_believed(sentinels):
