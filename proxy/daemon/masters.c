@@ -181,7 +181,8 @@ take_pool(struct control *control, size_t number)
         watched->control = control;
         watched->id = id;
         watched->sentinels =
-            sentinels_new(control->loop, settings, &sentinels_ops, watched);
+            sentinels_new(control->loop, control->names, settings,
+                          &sentinels_ops, watched);
         TAILQ_INSERT_TAIL(&control->masters, watched, link);
     } else {
         sentinels_configure(watched->sentinels, settings);

@@ -90,8 +90,10 @@ fail(struct sentinel_peer *peer, const char *why)
     char quoted[QUOTED_MAX];
 
     cell_inc(&peer->owner->stats.asking_failures);
+    names_hint(peer->owner->names, peer->host);
     peer->is_reached = false;
     peer->failures++;
+    peer->turn++;
     for (uint32_t i = 0; i < peer->vote_count; i++)
         vote_clear(&peer->votes[i]);
     log_at(peer->failures == 1 ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG,
@@ -137,6 +139,8 @@ take_id(struct sentinel_peer *peer, struct view reply)
         return; /* before 6.2 it has no word for it */
     memcpy(peer->run_id, id.data, id.len);
     peer->run_id[id.len] = '\0';
+    if (peer->is_seed)
+        sentinels_drop_twin(peer->owner, peer);
 }
 
 static int
@@ -225,6 +229,28 @@ on_answers(struct ask *ask, const char *why)
     sentinels_on_votes(peer->owner);
 }
 
+/* --- where it is ---------------------------------------------------------------------- */
+
+enum where {
+    WHERE_THERE,
+    WHERE_PENDING, /* its name is being asked for */
+    WHERE_NOWHERE
+};
+
+static enum where
+find_where(struct sentinel_peer *peer)
+{
+    if (peer->is_literal)
+        return WHERE_THERE;
+    const struct address_list *list =
+        names_find(peer->owner->names, peer->host);
+    if (list->count == 0)
+        return list->is_pending ? WHERE_PENDING : WHERE_NOWHERE;
+    peer->address = list->items[peer->turn % list->count];
+    address_set_port(&peer->address, peer->port);
+    return WHERE_THERE;
+}
+
 /* --- questions ------------------------------------------------------------------------ */
 
 static void
@@ -263,10 +289,19 @@ sentinel_peer_ask(struct sentinel_peer *peer, uint64_t round)
     ASSERT(!peer->ask.is_active);
     peer->round = round;
     peer->first = 0;
-    if (peer->has_address)
+    peer->is_pending = false;
+    switch (find_where(peer)) {
+    case WHERE_THERE:
         ask_slice(peer);
-    else
-        fail(peer, "Sentinels are asked by address, not by name");
+        break;
+    case WHERE_PENDING:
+        peer->is_pending = true;
+        sentinels_want(peer->owner);
+        break;
+    case WHERE_NOWHERE:
+        fail(peer, "its name does not resolve");
+        break;
+    }
 }
 
 /* --- events --------------------------------------------------------------------------- */
@@ -347,7 +382,9 @@ sentinel_peer_listen(struct sentinel_peer *peer)
     const struct pool_settings *settings = peer->owner->settings;
     struct buf greeting = {0};
 
-    if (!peer->has_address || peer->events.state != SUBSCRIPTION_IDLE)
+    if (find_where(peer) != WHERE_THERE ||
+        (peer->events.state != SUBSCRIPTION_IDLE &&
+         address_equal(&peer->events.address, &peer->address)))
         return;
     (void)sentinels_encode_auth(settings, &greeting);
     encode_array(&greeting, 2);
@@ -368,7 +405,7 @@ sentinel_peer_new(struct sentinels *owner, const char *host, uint16_t port)
     peer->owner = owner;
     peer->host = mem_strdup(host);
     peer->port = port;
-    peer->has_address = address_from_literal(&peer->address, host, port);
+    peer->is_literal = address_from_literal(&peer->address, host, port);
     peer->heard_us = loop_now_us(owner->loop);
     ask_init(&peer->ask, owner->loop, on_answers);
     subscription_init(&peer->events, owner->loop, &events_ops);

@@ -3,7 +3,8 @@
  *
  * Each asking takes up to SLICE masters in one go, over a connection of its own;
  * then the next ones follow.  What it has said of a master last is its vote,
- * until it is asked again or fails.
+ * until it is asked again or fails.  A host that is a name is looked up by
+ * discovery/names; of several addresses one is kept to until it fails.
  *
  *   configured ("seed")  counts always
  *   learnt               counts while a majority of the seeds that have ever
@@ -36,8 +37,8 @@ struct sentinel_peer {
     struct sentinels *owner;
     char *host;
     uint16_t port;
-    struct address address;
-    bool has_address;
+    struct address address; /* where it was last looked for */
+    bool is_literal;        /* ... and is for ever, as its host is no name */
     bool is_seed;
     unsigned number;        /* of a seed: its bit in listed_by */
     char run_id[SENTINEL_RUN_ID_MAX + 1]; /* "": not known */
@@ -47,7 +48,9 @@ struct sentinel_peer {
     uint64_t tilt_until_us; /* its answers are doubtful until then */
     bool has_answered;      /* ever */
     bool is_reached;        /* when last asked */
+    bool is_pending;        /* it could not be: its name is being looked up */
     unsigned failures;      /* in a row */
+    unsigned turn;          /* which of its name's addresses is tried */
     uint64_t round;         /* for which it is, or was last, asked */
     uint32_t first;         /* master of the slice that is being asked about */
     struct ask ask;
@@ -62,7 +65,7 @@ void sentinel_peer_free(struct sentinel_peer **peerp);
 
 /* Ask it about all masters; it is not being asked yet. */
 void sentinel_peer_ask(struct sentinel_peer *peer, uint64_t round);
-/* Begin to listen, if it is not done yet. */
+/* Begin to listen, if it is not done yet, or where its name leads by now. */
 void sentinel_peer_listen(struct sentinel_peer *peer);
 /* The masters are others now: what it said does not count. */
 void sentinel_peer_forget_votes(struct sentinel_peer *peer);

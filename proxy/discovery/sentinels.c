@@ -203,6 +203,17 @@ sentinels_end_listing(struct sentinels *sentinels,
     }
 }
 
+void
+sentinels_drop_twin(struct sentinels *sentinels,
+                    const struct sentinel_peer *seed)
+{
+    for (unsigned i = sentinels->peer_count; i-- > 0;) {
+        const struct sentinel_peer *peer = sentinels->peers[i];
+        if (!peer->is_seed && strcmp(peer->run_id, seed->run_id) == 0)
+            drop_peer(sentinels, i);
+    }
+}
+
 static void
 forget_gone(struct sentinels *sentinels)
 {
@@ -237,13 +248,14 @@ count_peers(struct sentinels *sentinels)
 /* --- what comes of it ------------------------------------------------------------------ */
 
 /* Have all who were asked in this round answered or failed?  One that hangs from
- * an earlier one is not waited for. */
+ * an earlier one is not waited for; a name that is being looked up is. */
 static bool
 round_is_over(const struct sentinels *sentinels)
 {
     for (unsigned i = 0; i < sentinels->peer_count; i++) {
         const struct sentinel_peer *peer = sentinels->peers[i];
-        if (peer->ask.is_active && peer->round == sentinels->round)
+        if ((peer->ask.is_active || peer->is_pending) &&
+            peer->round == sentinels->round)
             return false;
     }
     return true;
@@ -463,12 +475,14 @@ sentinels_configure(struct sentinels *sentinels,
 /* --- life ------------------------------------------------------------------------------- */
 
 struct sentinels *
-sentinels_new(struct loop *loop, const struct pool_settings *settings,
+sentinels_new(struct loop *loop, struct names *names,
+              const struct pool_settings *settings,
               const struct sentinels_ops *ops, void *arg)
 {
     struct sentinels *sentinels = MEM_NEW(struct sentinels);
 
     sentinels->loop = loop;
+    sentinels->names = names;
     sentinels->ops = ops;
     sentinels->arg = arg;
     sentinels->dice = loop_clock_us(loop) ^ (uintptr_t)sentinels;

@@ -28,6 +28,7 @@
 #include "upstream/roster.h"
 
 struct loop;
+struct names;
 struct sentinels;
 
 struct sentinels_ops {
@@ -44,8 +45,9 @@ struct sentinels_ops {
 };
 
 /* Asks at once, which is heard of from the loop; the settings are borrowed until
- * sentinels_configure() brings others. */
-struct sentinels *sentinels_new(struct loop *loop,
+ * sentinels_configure() brings others.  `names` tells where Sentinels are whose
+ * hosts are names. */
+struct sentinels *sentinels_new(struct loop *loop, struct names *names,
                                 const struct pool_settings *settings,
                                 const struct sentinels_ops *ops, void *arg);
 void sentinels_free(struct sentinels **sentinelsp);

@@ -6,6 +6,7 @@
 #define DISCOVERY_SENTINELS_PRIV_H
 
 #include "config/settings.h"
+#include "discovery/names.h"
 #include "discovery/sentinel_peer.h"
 #include "discovery/sentinels.h"
 
@@ -42,6 +43,7 @@ struct sentinel_master {
 
 struct sentinels {
     struct loop *loop;
+    struct names *names;
     const struct pool_settings *settings;
     const struct sentinels_ops *ops;
     void *arg;
@@ -78,6 +80,9 @@ void sentinels_learn(struct sentinels *sentinels,
 /* A seed has listed all that it knows. */
 void sentinels_end_listing(struct sentinels *sentinels,
                            const struct sentinel_peer *seed);
+/* A seed has told its run id: it may have been learnt by an address before. */
+void sentinels_drop_twin(struct sentinels *sentinels,
+                         const struct sentinel_peer *seed);
 /* The index of a master, or master_count. */
 uint32_t sentinels_find(const struct sentinels *sentinels, struct view name);
 /* Is it one whose word counts? */

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from harness import eventually, seconds
+from lib_dns import NameServer
 from lib_fake_sentinel import FakeSentinel
 
 NOBODY = "no address of the master is vouched for"
@@ -17,6 +18,7 @@ CONFIG = """
       workers: 2
       stats: 127.0.0.1:0
       state_file: $folder/epochs
+      $more
     pool:
       listen: 127.0.0.1:0
       redis: true
@@ -29,7 +31,7 @@ CONFIG = """
 class Scene:
     """A master, another server, three Sentinels, a proxy that believes them."""
 
-    def __init__(self, world, seeds=3, sentinels=3):
+    def __init__(self, world, seeds=3, sentinels=3, hosts=(), more=""):
         self.master, self.other = world.start_servers(2)
         self.sentinels = [
             FakeSentinel(m1=("127.0.0.1", self.master.port, 4))
@@ -38,11 +40,18 @@ class Scene:
             sentinel.others = [o for o in self.sentinels if o is not sentinel]
         self.proxy = world.proxy(
             CONFIG, folder=world.folder,
-            seeds=", ".join(s.address for s in self.sentinels[:seeds]))
+            seeds=", ".join(self.addresses(seeds, hosts)), more=more)
         self.client = self.proxy.client()
         assert self.client.set("first", 1)
-        eventually(lambda: all(s.listeners for s in self.sentinels),
+        self.wait_for_listeners(self.sentinels[len(hosts) > 0:])
+
+    def wait_for_listeners(self, sentinels):
+        eventually(lambda: all(s.listeners for s in sentinels),
                    what="the proxy to listen")
+
+    def addresses(self, count, hosts):
+        return [s.address.replace("127.0.0.1", host) for s, host in
+                zip(self.sentinels, list(hosts) + ["127.0.0.1"] * count)]
 
     def say(self, server, epoch, *numbers):
         for number in numbers:
@@ -140,6 +149,29 @@ def test_name_of_a_host_is_followed(scene):
     eventually(lambda: scene.value("switches_total") == 1)
     assert scene.client.set("a", 1)
     assert scene.other.client().get("a") == b"1"
+
+
+def test_sentinels_that_have_names_are_looked_up(world):
+    """One does not resolve at first, another leads to a dead place as well."""
+    dns = NameServer()
+    dns.set("two.test", a=["127.0.0.1"], ttl=1)
+    dns.set("three.test", a=["127.0.0.2", "127.0.0.1"], ttl=1)
+    scene = Scene(world, hosts=("one.test", "two.test", "three.test"),
+                  more=f"resolver: 127.0.0.1:{dns.port}\n"
+                  "  resolve_ttl_min: 50ms")
+    scene.proxy.wait_for_event("Sentinel does not answer as it should",
+                               reason="its name does not resolve")
+    # The others know it by its address, until it is found to be the same.
+    eventually(lambda: scene.value("known") == 4)
+    dns.set("one.test", a=["127.0.0.1"], ttl=1)
+    eventually(lambda: scene.value("reached") == scene.value("known") == 3)
+    scene.sentinels[1].close()
+    scene.say(scene.other, 5, 0, 2)
+    eventually(lambda: scene.value("switches_total") == 1)
+    assert scene.client.set("a", 1)
+    assert scene.other.client().get("a") == b"1"
+    scene.close()
+    dns.close()
 
 
 def test_one_seed_cannot_make_a_majority_of_its_own(world):
