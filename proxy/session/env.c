@@ -12,6 +12,7 @@
 #include "session/session.h"
 
 #define TICK_MS 1000       /* idle clients are looked for this often */
+#define SILENT_US 1000000 /* a request that waits for longer makes us ask */
 #define TICK_BUSY_MS 100   /* while somebody makes a lane wait */
 
 static void session_env_sweep(struct session_env *env);
@@ -107,16 +108,31 @@ close_idle(struct session_pool *pool, uint64_t now_us)
     }
 }
 
+/* A request of a cluster waits for long: its node may be frozen, and another
+ * have taken its place, of which no lost connection and no MOVED will tell. */
+static bool
+hint_if_silent(struct session_pool *pool, uint64_t now_us)
+{
+    const struct request *oldest = TAILQ_FIRST(&pool->deadlines);
+
+    if (!pool_is_cluster(pool->settings) || oldest == NULL ||
+        oldest->progress_us + SILENT_US > now_us)
+        return false;
+    session_pool_hint(pool, MAP_CAUSE_SILENT);
+    return true;
+}
+
 static void
 on_tick(struct timer *timer, void *arg)
 {
     struct session_pool *pool = arg;
     uint64_t now_us = loop_now_us(pool->env->loop);
+    bool is_busy = hint_if_silent(pool, now_us) || !TAILQ_EMPTY(&pool->pausing);
 
     close_stalled(pool, now_us);
     close_idle(pool, now_us);
     request_compact_old(pool, now_us);
-    timer_start(timer, TAILQ_EMPTY(&pool->pausing) ? TICK_MS : TICK_BUSY_MS);
+    timer_start(timer, is_busy ? TICK_BUSY_MS : TICK_MS);
 }
 
 /* --- pools ---------------------------------------------------------------------------- */
