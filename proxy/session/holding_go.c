@@ -262,6 +262,12 @@ go_by_map(struct holding_pass *pass, struct request *request,
         holding_take_unserved(request, attempt);
         return wait_for(pass, attempt);
     }
+    if (retry_is_held(request->command,
+                      generation_server(pass->session->generation, *server))) {
+        holding_drop(request, attempt);
+        holding_take_held(request, attempt);
+        return wait_for(pass, attempt); /* and what only reads, behind it */
+    }
     *server = attempt_place(pass->session, attempt, *server);
     call->asking = false;
     slot_set_add(&pass->routed, attempt->slot);
