@@ -25,7 +25,7 @@ CONFIG = """
       state_file: $state
     pool:
       listen: 127.0.0.1:0
-      distribution: modulo
+      distribution: $distribution
       hash: md5
       sentinels: [$sentinels]
       servers: [$servers]
@@ -42,6 +42,8 @@ class Shard:
             self.servers.append(world.server(
                 *REPLICATION, "--replicaof", "127.0.0.1",
                 str(self.servers[0].port), name=f"{name}-{number}"))
+
+    def wait_for_replicas(self):
         for replica in self.servers[1:]:
             client = replica.client()
             eventually(lambda c=client: c.execute_command("ROLE")[3] ==
@@ -113,6 +115,8 @@ class Sentinels:
     def __init__(self, world, names=("acc1",), replicas=2, count=3):
         self.world = world
         self.shards = [Shard(world, name, replicas) for name in names]
+        for shard in self.shards:
+            shard.wait_for_replicas()
         self.sentinels = [Sentinel(world, number, secrets.token_hex(20))
                           for number in range(count)]
         for sentinel in self.sentinels:
@@ -150,7 +154,7 @@ class Sentinels:
     def addresses(self):
         return ", ".join(s.address for s in self.sentinels)
 
-    def proxy(self, seeds=None, **settings):
+    def proxy(self, seeds=None, distribution="modulo", **settings):
         """A proxy over all shards, not started yet, with more settings."""
         lines = [f"      {key}: {value}\n" for key, value in settings.items()]
         servers = ", ".join(
@@ -158,6 +162,7 @@ class Sentinels:
             for shard in self.shards)
         return self.world.make_proxy(CONFIG + "".join(lines),
                                      state=self.state_path,
+                                     distribution=distribution,
                                      sentinels=seeds or self.addresses,
                                      servers=servers)
 

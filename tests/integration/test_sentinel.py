@@ -7,6 +7,7 @@ import pytest
 import redis
 
 from harness import eventually, seconds
+from lib_cluster_checker import Crowd
 from lib_sentinel import Sentinels
 
 NOBODY = "no address of the master is vouched for"
@@ -126,6 +127,51 @@ def test_planned_failover_under_load_loses_nothing(sentinels):
         assert not writer.errors, writer.errors[:3]
         assert int(new.client().get(writer.key)) == writer.acknowledged
     assert proxy.stats.value("pointsman_sentinel_holds_total") >= 2
+
+
+def keys_by_shard(sentinels):
+    """What is where; no key is twice."""
+    found = [set(sentinels.primary(number).client().keys())
+             for number in range(len(sentinels.shards))]
+    assert sum(map(len, found)) == len(set().union(*found))
+    return found
+
+
+def check_primaries(sentinels, crowd):
+    """The primaries have what the clients know to be there."""
+    clients = [sentinels.primary(number).client()
+               for number in range(len(sentinels.shards))]
+    for checker in crowd.checkers:
+        for key in checker.keys + checker.counters:
+            values = {client.get(key) for client in clients} - {None}
+            assert values == {checker.model[key]} if key in checker.model \
+                else not values, (key, values)
+
+
+@pytest.mark.plain_only
+def test_ten_shards_are_failed_over_and_no_key_moves(world):
+    sentinels = Sentinels(world, [f"acc{n}" for n in range(10)], replicas=1)
+    proxy = started(sentinels.proxy(distribution="ketama"))
+    client = proxy.client()
+    marks = [f"mark:{n}" for n in range(200)]
+    assert client.mset(dict.fromkeys(marks, 0))
+    before = keys_by_shard(sentinels)
+    assert all(before)
+    with Crowd(proxy, 4) as crowd:
+        for number in range(len(sentinels.shards)):
+            done = crowd.count("done")
+            fail_over(sentinels, number)
+            eventually(lambda d=done: crowd.count("done") > d + 100,
+                       what="answers")
+            assert client.mset(dict.fromkeys(marks, number))
+    assert crowd.kinds() == {}
+    assert crowd.count("maybe") == crowd.count("not_run") == 0
+    check_primaries(sentinels, crowd)
+    after = keys_by_shard(sentinels)
+    for there, was in zip(after, before):
+        assert {key for key in there if key.startswith(b"mark:")} == was
+    assert set(client.mget(marks)) == {b"9"}
+    assert proxy.stats.value("pointsman_sentinel_switches_total") == 10
 
 
 def test_one_sentinel_alone_is_not_believed(sentinels):
