@@ -32,6 +32,20 @@ view_compare(struct view a, struct view b)
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
+struct view
+view_take(struct view *rest, char end)
+{
+    const char *found =
+        rest->len == 0 ? NULL : memchr(rest->data, end, rest->len);
+    size_t len = found == NULL ? rest->len : (size_t)(found - rest->data);
+    size_t used = found == NULL ? len : len + 1;
+    struct view taken = view_of(rest->data, len);
+
+    if (used > 0)
+        *rest = view_of(rest->data + used, rest->len - used);
+    return taken;
+}
+
 bool
 view_to_u64(struct view text, uint64_t *value)
 {

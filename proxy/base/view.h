@@ -44,6 +44,10 @@ bool view_equal_nocase(struct view a, struct view b) MUST_CHECK;
 /* <0, 0, >0 by bytes (unsigned), a shorter prefix first. */
 int view_compare(struct view a, struct view b) MUST_CHECK;
 
+/* Take what stands before the next `end` off the front of `rest`, and the `end`
+ * with it; all of it where there is none. */
+struct view view_take(struct view *rest, char end);
+
 /*
  * Parse an unsigned decimal: digits only, no sign, no space, the whole view;
  * false when it is anything else or does not fit 64 bits.

@@ -5,18 +5,14 @@
 
 #include <string.h>
 
-/* The next word; empty at the end. */
+/* The next word between spaces; empty at the end. */
 static struct view
-take_word(struct view *rest, char separator)
+next_rule(struct view *rest)
 {
-    while (rest->len > 0 && rest->data[0] == separator)
-        *rest = view_of(rest->data + 1, rest->len - 1);
-    const char *end =
-        rest->len == 0 ? NULL : memchr(rest->data, separator, rest->len);
-    size_t len = end == NULL ? rest->len : (size_t)(end - rest->data);
-    struct view word = view_of(rest->data, len);
+    struct view word = view_take(rest, ' ');
 
-    *rest = view_of(rest->data + len, rest->len - len);
+    while (word.len == 0 && rest->len > 0)
+        word = view_take(rest, ' ');
     return word;
 }
 
@@ -36,7 +32,7 @@ has_category(const struct command *row, struct view category)
 {
     struct view list = view_str(row->categories), word;
 
-    while ((word = take_word(&list, ' ')).len > 0) {
+    while ((word = view_take(&list, ' ')).len > 0) {
         if (view_equal_nocase(word, category))
             return true;
     }
@@ -71,14 +67,13 @@ is_inside(const struct command *row, const struct command *container)
 static bool
 set_name(struct access *access, struct view name, bool is_allowed)
 {
-    struct view rest = name, word = take_word(&rest, '|');
+    struct view sub = name, word = view_take(&sub, '|');
     const struct command *command = command_find(word);
 
     if (command == NULL)
         return false;
-    if (rest.len > 0) {
-        word = view_of(rest.data + 1, rest.len - 1);
-        command = command_find_sub(command, word);
+    if (word.len < name.len) {
+        command = command_find_sub(command, sub);
         if (command != NULL)
             set_row(access, command, is_allowed);
         return command != NULL;
@@ -113,7 +108,7 @@ access_parse(struct access *access, struct view rules, struct error *error)
     struct view rule;
 
     *access = (struct access){0};
-    while ((rule = take_word(&rules, ' ')).len > 0) {
+    while ((rule = next_rule(&rules)).len > 0) {
         if (!set_rule(access, rule))
             return error_set(error, "%.*s", (int)MIN(rule.len, (size_t)60),
                              rule.data);

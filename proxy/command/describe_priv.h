@@ -25,11 +25,7 @@ next_word(struct view *list, struct view *word)
 {
     if (list->len == 0)
         return false;
-    const char *space = memchr(list->data, ' ', list->len);
-    size_t len = space == NULL ? list->len : (size_t)(space - list->data);
-    size_t used = space == NULL ? len : len + 1;
-    *word = view_of(list->data, len);
-    *list = view_of(list->data + used, list->len - used);
+    *word = view_take(list, ' ');
     return true;
 }
 

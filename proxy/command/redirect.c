@@ -7,19 +7,6 @@
 
 #include "route/route.h"
 
-/* Cut the first word off `rest`, with the one space behind it. */
-static struct view
-take_word(struct view *rest)
-{
-    const char *space = memchr(rest->data, ' ', rest->len);
-    size_t len = space != NULL ? (size_t)(space - rest->data) : rest->len;
-    struct view word = view_of(rest->data, len);
-    size_t used = MIN(len + 1, rest->len);
-
-    *rest = view_of(rest->data + used, rest->len - used);
-    return word;
-}
-
 static struct view
 without_line_end(struct view line)
 {
@@ -51,14 +38,14 @@ bool
 redirect_parse(struct redirect *redirect, struct view line)
 {
     struct view rest = without_line_end(line);
-    struct view word = take_word(&rest);
+    struct view word = view_take(&rest, ' ');
     uint64_t slot;
 
     if (!view_equal(word, VIEW("-MOVED")) && !view_equal(word, VIEW("-ASK")))
         return false;
-    if (!view_to_u64(take_word(&rest), &slot) || slot >= ROUTE_SLOTS)
+    if (!view_to_u64(view_take(&rest, ' '), &slot) || slot >= ROUTE_SLOTS)
         return false;
     redirect->slot = (uint32_t)slot;
-    struct view place = take_word(&rest);
+    struct view place = view_take(&rest, ' ');
     return rest.len == 0 && parse_place(redirect, place);
 }

@@ -60,30 +60,16 @@ get_line(struct epochs *epochs, struct view pool, struct view master)
 
 /* --- reading ---------------------------------------------------------------------- */
 
-static struct view
-take_word(struct view *rest, char end)
-{
-    const char *found =
-        rest->len == 0 ? NULL : memchr(rest->data, end, rest->len);
-    size_t len = found == NULL ? rest->len : (size_t)(found - rest->data);
-    size_t step = found == NULL ? len : len + 1;
-    struct view word = view_of(rest->data, len);
-
-    if (step > 0)
-        *rest = view_of(rest->data + step, rest->len - step);
-    return word;
-}
-
 int
 epochs_parse(struct epochs *epochs, struct view text, struct error *error)
 {
     for (unsigned number = 1; text.len > 0; number++) {
-        struct view line = take_word(&text, '\n');
+        struct view line = view_take(&text, '\n');
         uint64_t epoch;
         if (line.len == 0)
             continue;
-        bool is_number = view_to_u64(take_word(&line, ' '), &epoch);
-        struct view master = take_word(&line, ' ');
+        bool is_number = view_to_u64(view_take(&line, ' '), &epoch);
+        struct view master = view_take(&line, ' ');
         if (!is_number || master.len == 0 || line.len == 0)
             return error_set(error, "line %u is not EPOCH MASTER POOL",
                              number);

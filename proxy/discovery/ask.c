@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "config/settings.h"
-#include "resp/encode.h"
 
 static void
 ask_close(struct ask *ask)
@@ -163,19 +162,6 @@ ask_start(struct ask *ask, const struct address *to, struct view questions,
         timer_start(&ask->soon, 0);
     else
         stream_push_copy(&ask->stream, questions.data, questions.len);
-}
-
-unsigned
-ask_encode_auth(const struct pool_settings *settings, struct buf *out)
-{
-    if (settings->redis_auth == NULL)
-        return 0;
-    encode_array(out, settings->redis_user == NULL ? 2 : 3);
-    encode_bulk_str(out, "AUTH");
-    if (settings->redis_user != NULL)
-        encode_bulk_str(out, settings->redis_user);
-    encode_bulk_str(out, settings->redis_auth);
-    return 1;
 }
 
 void

@@ -50,10 +50,6 @@ void ask_init(struct ask *ask, struct loop *loop, ask_fn on_done);
 void ask_start(struct ask *ask, const struct address *to,
                struct view questions, unsigned count, int64_t timeout_ms);
 
-/* Append AUTH if these settings ask for it; returns how many answers it has. */
-unsigned ask_encode_auth(const struct pool_settings *settings,
-                         struct buf *out);
-
 /* on_done does not come any more. */
 void ask_cancel(struct ask *ask);
 

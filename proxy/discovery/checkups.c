@@ -13,6 +13,7 @@
 #include "discovery/replica_state.h"
 #include "resp/encode.h"
 #include "resp/reply_read.h"
+#include "upstream/handshake.h"
 
 #define REVIEW_MS 50     /* answers that come so near each other are one */
 #define MISSES_MAX 3     /* in a row, after which its latency is forgotten */
@@ -235,7 +236,8 @@ encode_info(struct buf *out, const char *section)
 static unsigned
 encode_questions(const struct pool_settings *settings, struct buf *out)
 {
-    unsigned count = ask_encode_auth(settings, out) + 1;
+    unsigned count = handshake_encode_auth(settings->redis_user,
+                                           settings->redis_auth, out) + 1;
 
     encode_info(out, "replication");
     if (settings->read_from == READ_FROM_ZONE) {

@@ -11,6 +11,7 @@
 #include "discovery/names.h"
 #include "resp/encode.h"
 #include "resp/reply_read.h"
+#include "upstream/handshake.h"
 
 #define PAUSE_DOUBLINGS 16
 #define PAUSE_MAX_MS 500 /* unless cluster_refresh_min is longer */
@@ -280,7 +281,8 @@ on_answers(struct ask *ask, const char *why)
 static unsigned
 encode_questions(const struct pool_settings *settings, struct buf *out)
 {
-    unsigned count = ask_encode_auth(settings, out) + 2;
+    unsigned count = handshake_encode_auth(settings->redis_user,
+                                           settings->redis_auth, out) + 2;
 
     encode_array(out, 2);
     encode_bulk_str(out, "CLUSTER");

@@ -220,26 +220,11 @@ read_slots(struct cluster_map *map, struct view slots, const char *asked,
 
 /* --- CLUSTER NODES ------------------------------------------------------------------ */
 
-/* The next word of a line, up to `end`. */
-static struct view
-take_word(struct view *rest, char end)
-{
-    const char *found = rest->len == 0 ? NULL
-                                       : memchr(rest->data, end, rest->len);
-    size_t len = found == NULL ? rest->len : (size_t)(found - rest->data);
-    struct view word = view_of(rest->data, len);
-    size_t step = found == NULL ? len : len + 1;
-
-    if (step > 0)
-        *rest = view_of(rest->data + step, rest->len - step);
-    return word;
-}
-
 static bool
 has_flag(struct view flags, struct view flag)
 {
     while (flags.len > 0) {
-        if (view_equal(take_word(&flags, ','), flag))
+        if (view_equal(view_take(&flags, ','), flag))
             return true;
     }
     return false;
@@ -249,10 +234,10 @@ has_flag(struct view flags, struct view flag)
 static void
 take_host(struct view word, struct view *host, uint16_t *port)
 {
-    struct view address = take_word(&word, '@');
+    struct view address = view_take(&word, '@');
     uint64_t number;
 
-    address = take_word(&address, ',');
+    address = view_take(&address, ',');
     size_t colon = address.len;
     while (colon > 0 && address.data[colon - 1] != ':')
         colon--;
@@ -274,13 +259,13 @@ struct nodes_line {
 static bool
 read_line(struct view line, struct nodes_line *node)
 {
-    node->id = take_word(&line, ' ');
-    take_host(take_word(&line, ' '), &node->host, &node->port);
-    node->flags = take_word(&line, ' ');
+    node->id = view_take(&line, ' ');
+    take_host(view_take(&line, ' '), &node->host, &node->port);
+    node->flags = view_take(&line, ' ');
     for (int i = 0; i < 3; i++)
-        (void)take_word(&line, ' '); /* its primary, ping, pong */
-    bool has_epoch = view_to_u64(take_word(&line, ' '), &node->epoch);
-    node->link = take_word(&line, ' ');
+        (void)view_take(&line, ' '); /* its primary, ping, pong */
+    bool has_epoch = view_to_u64(view_take(&line, ' '), &node->epoch);
+    node->link = view_take(&line, ' ');
     return has_epoch && node->id.len > 0 &&
         !has_flag(node->flags, VIEW("handshake"));
 }
@@ -327,8 +312,8 @@ read_nodes(struct cluster_map *map, struct view nodes, const char *asked)
         return;
     map->has_epochs = true;
     while (text.text.len > 0) {
-        struct view words = take_word(&text.text, '\n');
-        if (read_line(take_word(&words, '\r'), &line))
+        struct view words = view_take(&text.text, '\n');
+        if (read_line(view_take(&words, '\r'), &line))
             enter_line(map, &line, asked);
     }
 }

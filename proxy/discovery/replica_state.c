@@ -15,18 +15,12 @@ struct view
 info_field(struct view text, struct view name)
 {
     while (text.len > 0) {
-        const char *found = memchr(text.data, '\n', text.len);
-        size_t step =
-            found == NULL ? text.len : (size_t)(found - text.data) + 1;
-        struct view line = view_of(text.data, step);
-        while (line.len > 0 &&
-               (line.data[line.len - 1] == '\n' ||
-                line.data[line.len - 1] == '\r'))
+        struct view line = view_take(&text, '\n');
+        while (line.len > 0 && line.data[line.len - 1] == '\r')
             line.len--;
         if (line.len > name.len && line.data[name.len] == ':' &&
             memcmp(line.data, name.data, name.len) == 0)
             return view_of(line.data + name.len + 1, line.len - name.len - 1);
-        text = view_of(text.data + step, text.len - step);
     }
     return view_of(NULL, 0);
 }

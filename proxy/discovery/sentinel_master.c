@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "discovery/sentinels_priv.h"
 #include "resp/encode.h"
+#include "upstream/handshake.h"
 
 #define SETTLE_US 1000000  /* a true switch is known to most by then */
 #define MUTE_US 60000000   /* so long one who was alone cannot hold again */
@@ -211,18 +212,6 @@ static const struct subscription_ops hello_ops = {
 };
 
 static void
-encode_auth(const struct pool_settings *settings, struct buf *out)
-{
-    if (settings->redis_auth == NULL)
-        return;
-    encode_array(out, settings->redis_user == NULL ? 2 : 3);
-    encode_bulk_str(out, "AUTH");
-    if (settings->redis_user != NULL)
-        encode_bulk_str(out, settings->redis_user);
-    encode_bulk_str(out, settings->redis_auth);
-}
-
-static void
 listen_to_hello(struct sentinel_master *master)
 {
     const struct pool_settings *settings = master->owner->settings;
@@ -233,7 +222,8 @@ listen_to_hello(struct sentinel_master *master)
         subscription_stop(&master->hello);
         return;
     }
-    encode_auth(settings, &greeting);
+    (void)handshake_encode_auth(settings->redis_user, settings->redis_auth,
+                                &greeting);
     encode_array(&greeting, 2);
     encode_bulk_str(&greeting, "SUBSCRIBE");
     encode_bulk_str(&greeting, HELLO);

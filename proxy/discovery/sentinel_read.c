@@ -7,21 +7,6 @@
 
 /* --- words -------------------------------------------------------------------- */
 
-/* The next word of a text, up to `end`. */
-static struct view
-take_word(struct view *rest, char end)
-{
-    const char *found =
-        rest->len == 0 ? NULL : memchr(rest->data, end, rest->len);
-    size_t len = found == NULL ? rest->len : (size_t)(found - rest->data);
-    size_t step = found == NULL ? len : len + 1;
-    struct view word = view_of(rest->data, len);
-
-    if (step > 0)
-        *rest = view_of(rest->data + step, rest->len - step);
-    return word;
-}
-
 /* 0 when it is none. */
 static uint16_t
 port_of(struct view text)
@@ -70,7 +55,7 @@ read_flags(struct view text)
     unsigned flags = 0;
 
     while (text.len > 0) {
-        struct view word = take_word(&text, ',');
+        struct view word = view_take(&text, ',');
         for (size_t i = 0; i < ARRAY_LEN(flag_names); i++) {
             if (view_equal(word, flag_names[i].name))
                 flags |= flag_names[i].flag;
@@ -323,15 +308,15 @@ matches(struct view pattern, struct view channel)
 static struct view
 read_event_master(struct view channel, struct view payload)
 {
-    struct view first = take_word(&payload, ' ');
+    struct view first = view_take(&payload, ' ');
 
     if (view_equal(channel, VIEW("+switch-master")))
         return first;
     if (view_equal(first, VIEW("master")))
-        return take_word(&payload, ' ');
+        return view_take(&payload, ' ');
     while (payload.len > 0) {
-        if (view_equal(take_word(&payload, ' '), VIEW("@")))
-            return take_word(&payload, ' ');
+        if (view_equal(view_take(&payload, ' '), VIEW("@")))
+            return view_take(&payload, ' ');
     }
     return VIEW("");
 }
@@ -356,13 +341,13 @@ bool
 sentinel_read_hello(struct view payload, struct sentinel_hello *hello)
 {
     *hello = (struct sentinel_hello){0};
-    (void)take_word(&payload, ','); /* its address ... */
-    (void)take_word(&payload, ','); /* ... and port */
-    hello->run_id = take_word(&payload, ',');
-    (void)take_word(&payload, ','); /* its current epoch */
-    hello->master = take_word(&payload, ',');
-    hello->host = take_word(&payload, ',');
-    hello->port = port_of(take_word(&payload, ','));
+    (void)view_take(&payload, ','); /* its address ... */
+    (void)view_take(&payload, ','); /* ... and port */
+    hello->run_id = view_take(&payload, ',');
+    (void)view_take(&payload, ','); /* its current epoch */
+    hello->master = view_take(&payload, ',');
+    hello->host = view_take(&payload, ',');
+    hello->port = port_of(view_take(&payload, ','));
     return view_to_u64(payload, &hello->epoch) && is_run_id(hello->run_id) &&
         is_host(hello->host) && hello->port > 0 && hello->master.len > 0;
 }

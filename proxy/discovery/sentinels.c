@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "config/address.h"
 #include "discovery/sentinels_priv.h"
-#include "resp/encode.h"
+#include "upstream/handshake.h"
 
 #define PAUSE_MIN_MS 50
 #define PAUSE_MAX_MS 500
@@ -398,14 +398,8 @@ sentinels_roster(const struct sentinels *sentinels,
 unsigned
 sentinels_encode_auth(const struct pool_settings *settings, struct buf *out)
 {
-    if (settings->sentinel_auth == NULL)
-        return 0;
-    encode_array(out, settings->sentinel_user == NULL ? 2 : 3);
-    encode_bulk_str(out, "AUTH");
-    if (settings->sentinel_user != NULL)
-        encode_bulk_str(out, settings->sentinel_user);
-    encode_bulk_str(out, settings->sentinel_auth);
-    return 1;
+    return handshake_encode_auth(settings->sentinel_user,
+                                 settings->sentinel_auth, out);
 }
 
 static void

@@ -115,11 +115,7 @@ take_until(struct view *text, char end, struct view *piece)
 {
     if (text->len == 0)
         return false;
-    const char *at = memchr(text->data, end, text->len);
-    size_t len = at == NULL ? text->len : (size_t)(at - text->data);
-    size_t used = at == NULL ? len : len + 1;
-    *piece = view_of(text->data, len);
-    *text = view_of(text->data + used, text->len - used);
+    *piece = view_take(text, end);
     return true;
 }
 

@@ -6,16 +6,16 @@
 #include "resp/encode.h"
 #include "resp/reply_read.h"
 
-static unsigned
-encode_auth(const struct pool_settings *settings, struct buf *out)
+unsigned
+handshake_encode_auth(const char *user, const char *password, struct buf *out)
 {
-    if (settings->redis_auth == NULL)
+    if (password == NULL)
         return 0;
-    encode_array(out, settings->redis_user == NULL ? 2 : 3);
+    encode_array(out, user == NULL ? 2 : 3);
     encode_bulk_str(out, "AUTH");
-    if (settings->redis_user != NULL)
-        encode_bulk_str(out, settings->redis_user);
-    encode_bulk_str(out, settings->redis_auth);
+    if (user != NULL)
+        encode_bulk_str(out, user);
+    encode_bulk_str(out, password);
     return 1;
 }
 
@@ -76,7 +76,8 @@ unsigned
 handshake_encode(const struct pool_settings *settings, struct lane_key key,
                  bool with_ping, struct buf *out)
 {
-    unsigned replies = encode_auth(settings, out);
+    unsigned replies = handshake_encode_auth(settings->redis_user,
+                                             settings->redis_auth, out);
 
     replies += encode_hello(key, out);
     replies += encode_select(settings->redis_db + key.db, out);

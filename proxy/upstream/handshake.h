@@ -14,6 +14,11 @@
 #include "config/settings.h"
 #include "upstream/lane.h"
 
+/* Append AUTH where there is a password (else NULL); returns how many replies
+ * will come. */
+unsigned handshake_encode_auth(const char *user, const char *password,
+                               struct buf *out);
+
 /* Append the requests; returns how many replies will come (0: none needed). */
 unsigned handshake_encode(const struct pool_settings *settings,
                           struct lane_key key, bool with_ping,

@@ -7,33 +7,10 @@
  * same answer again changes nothing.
  */
 #include "discovery/cluster_map.h"
-#include "fuzz.h"
-#include "resp/reply_scan.h"
+#include "fuzz_replies.h"
 
 #define INPUT_MAX 65536
 #define PARTS 4
-#define MARK "====\n"
-
-/* The next part; one that is no whole reply becomes an error. */
-static struct view
-take_part(struct view *input)
-{
-    const char *end = input->len == 0
-        ? NULL
-        : memmem(input->data, input->len, MARK, sizeof(MARK) - 1);
-    size_t len = end == NULL ? input->len : (size_t)(end - input->data);
-    size_t step = end == NULL ? len : len + sizeof(MARK) - 1;
-    struct view part = view_of(input->data, len);
-    struct reply_scan scan;
-    size_t used = 0;
-
-    input->data += step;
-    input->len -= step;
-    reply_scan_init(&scan);
-    if (reply_scan(&scan, part.data, part.len, &used) != RESP_OK)
-        return VIEW("-ERR\r\n");
-    return view_of(part.data, used);
-}
 
 static struct cluster_map *
 read_map(struct view slots, struct view nodes)
@@ -103,7 +80,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error error;
 
     for (int i = 0; i < PARTS; i++)
-        parts[i] = take_part(&input);
+        parts[i] = fuzz_take_reply(&input);
     check_merge(parts[2], parts[3], NULL);
     struct cluster_map *known = read_map(parts[0], parts[1]);
     if (known != NULL && cluster_map_merge(known, NULL, &error) == 0) {

@@ -8,33 +8,10 @@
  */
 #include "discovery/epoch.h"
 #include "discovery/sentinel_read.h"
-#include "fuzz.h"
-#include "resp/reply_scan.h"
+#include "fuzz_replies.h"
 
 #define INPUT_MAX 65536
 #define LIST_MAX 8
-#define MARK "====\n"
-
-/* The next part; one that is no whole reply becomes an error. */
-static struct view
-take_part(struct view *input)
-{
-    const char *end = input->len == 0
-        ? NULL
-        : memmem(input->data, input->len, MARK, sizeof(MARK) - 1);
-    size_t len = end == NULL ? input->len : (size_t)(end - input->data);
-    size_t step = end == NULL ? len : len + sizeof(MARK) - 1;
-    struct view part = view_of(input->data, len);
-    struct reply_scan scan;
-    size_t used = 0;
-
-    input->data += step;
-    input->len -= step;
-    reply_scan_init(&scan);
-    if (reply_scan(&scan, part.data, part.len, &used) != RESP_OK)
-        return VIEW("-ERR\r\n");
-    return view_of(part.data, used);
-}
 
 static void
 check_instance(const struct sentinel_instance *one)
@@ -119,7 +96,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t count = 0;
 
     while (input.len > 0 && count < EPOCH_VOTES_MAX) {
-        struct view part = take_part(&input);
+        struct view part = fuzz_take_reply(&input);
         copies[count] = fuzz_copy(part);
         struct view copy = view_of(copies[count], part.len);
         check_reply(copy);

@@ -111,6 +111,24 @@ START_TEST(view_to_i64_reads_both_ends_of_the_range)
 }
 END_TEST
 
+START_TEST(view_take_cuts_at_the_separator_and_drops_it)
+{
+    struct view rest = VIEW("a,,bc");
+
+    ck_assert(view_equal(view_take(&rest, ','), VIEW("a")));
+    ck_assert(view_equal(view_take(&rest, ','), VIEW("")));
+    ck_assert(view_equal(rest, VIEW("bc")));
+    ck_assert(view_equal(view_take(&rest, ','), VIEW("bc")));
+    ck_assert_uint_eq(rest.len, 0);
+    ck_assert_uint_eq(view_take(&rest, ',').len, 0);
+    rest = VIEW("a,");
+    ck_assert(view_equal(view_take(&rest, ','), VIEW("a")));
+    ck_assert_uint_eq(rest.len, 0);
+    rest = view_of(NULL, 0);
+    ck_assert_uint_eq(view_take(&rest, ',').len, 0);
+}
+END_TEST
+
 START_TEST(view_dup_is_terminated_and_independent)
 {
     char text[] = "abc";
@@ -139,6 +157,7 @@ main(void)
     tcase_add_test(tests, view_to_u64_reads_all_of_64_bits_and_no_more);
     tcase_add_test(tests, view_to_u64_refuses_all_but_digits);
     tcase_add_test(tests, view_to_i64_reads_both_ends_of_the_range);
+    tcase_add_test(tests, view_take_cuts_at_the_separator_and_drops_it);
     tcase_add_test(tests, view_dup_is_terminated_and_independent);
     return unit_run("base", tests);
 }

@@ -72,6 +72,7 @@ END_TEST
 static const char *const bad_rules[] = {
     "get", "+", "-", "-@", "-@nosuch", "+nosuch", "-config|nosuch", "-get|x",
     "-config|", "~key*", "+@all|x", "-keys;-get",
+    "-|get",
 };
 
 START_TEST(rule_that_is_none_is_named)
