@@ -62,14 +62,9 @@ void
 chain_push_behind(struct chain *chain, struct chunk *chunk, uint32_t off,
                   uint32_t len)
 {
-    struct extent *last = chain_at(chain, chain->count - 1);
-
-    if (last->chunk == chunk && last->off + last->len == off &&
-        len <= UINT32_MAX - last->len) {
-        last->len += len;
-        chain->bytes += len;
+    if (chain_extend(chain, chunk, off, len))
         return;
-    }
+    struct extent *last = chain_at(chain, chain->count - 1);
     if (can_append(last, len)) {
         last->len += len;
         chain->bytes += len;

@@ -51,6 +51,21 @@ chain_at(const struct chain *chain, uint32_t i)
     return &chain->ring[(chain->head + i) & (chain->cap - 1)];
 }
 
+/* Make the last extent longer, if the range begins where that ends. */
+static inline bool
+chain_extend(struct chain *chain, const struct chunk *chunk, uint32_t off,
+             uint32_t len)
+{
+    struct extent *last = chain_at(chain, chain->count - 1);
+
+    if (last->chunk != chunk || last->off + last->len != off ||
+        len > UINT32_MAX - last->len)
+        return false;
+    last->len += len;
+    chain->bytes += len;
+    return true;
+}
+
 /* The general case of chain_push(). */
 void chain_push_new(struct chain *chain, struct chunk *chunk, uint32_t off,
                     uint32_t len);
@@ -59,15 +74,8 @@ void chain_push_new(struct chain *chain, struct chunk *chunk, uint32_t off,
 static inline void
 chain_push(struct chain *chain, struct chunk *chunk, uint32_t off, uint32_t len)
 {
-    if (chain->count > 0) {
-        struct extent *last = chain_at(chain, chain->count - 1);
-        if (last->chunk == chunk && last->off + last->len == off &&
-            len <= UINT32_MAX - last->len) {
-            last->len += len;
-            chain->bytes += len;
-            return;
-        }
-    }
+    if (chain->count > 0 && chain_extend(chain, chunk, off, len))
+        return;
     if (len > 0)
         chain_push_new(chain, chunk, off, len);
 }
