@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from harness import World
+from harness import running_world
 
 MARKERS = {
     "threads": "worth running under ThreadSanitizer",
@@ -45,11 +45,7 @@ def pytest_runtest_makereport(item, call):
 @pytest.fixture
 def world():
     """Everything that a test starts; ended and judged when it is over."""
-    this = World()
-    try:
-        yield this
-    finally:
-        this.close()
+    yield from running_world()
 
 
 @pytest.fixture

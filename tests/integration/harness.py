@@ -514,3 +514,12 @@ class World:
             process.end()
         shutil.rmtree(self.folder, ignore_errors=True)
         assert not problems, "\n\n".join(problems)
+
+
+def running_world():
+    """For fixtures: a World that is ended and judged when it is over."""
+    this = World()
+    try:
+        yield this
+    finally:
+        this.close()

@@ -186,46 +186,55 @@ class PipelineClient(RawClient):
         self.send(b"".join(encode(*op) for op in ops))
 
 
-class Crowd:
-    """Some checkers at work while the body of `with` runs."""
+class Clients:
+    """Some clients, each a thread, at work while the body of `with` runs."""
 
-    def __init__(self, proxy, count=8):
-        self.stop = threading.Event()
-        self.checkers = [Checker(proxy.port(), number, self.stop)
-                         for number in range(count)]
+    def __init__(self, clients, stop):
+        self.stop = stop
+        self.clients = clients
 
     def __enter__(self):
-        for checker in self.checkers:
-            checker.start()
+        for client in self.clients:
+            client.start()
         return self
 
     def __exit__(self, *_):
         self.stop.set()
-        for checker in self.checkers:
-            checker.join(seconds(60))
-            assert not checker.is_alive(), "a client waits for ever"
-        for checker in self.checkers:
-            if checker.problem is not None:
-                raise checker.problem
+        for client in self.clients:
+            client.join(seconds(60))
+            assert not client.is_alive(), "a client waits for ever"
+        for client in self.clients:
+            if client.problem is not None:
+                raise client.problem
+
+    def kinds(self):
+        """How often each kind of error was told."""
+        sums = {}
+        for client in self.clients:
+            for kind, count in client.kinds.items():
+                sums[kind] = sums.get(kind, 0) + count
+        return sums
+
+
+class Crowd(Clients):
+    """Some checkers at work."""
+
+    def __init__(self, proxy, count=8):
+        stop = threading.Event()
+        super().__init__([Checker(proxy.port(), number, stop)
+                          for number in range(count)], stop)
 
     def check_servers(self, cluster):
         """The owners have what the models have; call it at the end."""
         with Owners(cluster) as owners:
-            for checker in self.checkers:
+            for checker in self.clients:
                 for key in checker.keys + checker.counters:
                     reply = owners.ask("GET", key)
                     assert reply == bulk(checker.model.get(key)), \
                         (key, reply[:100])
 
     def count(self, what):
-        return sum(getattr(checker, what) for checker in self.checkers)
-
-    def kinds(self):
-        sums = {}
-        for checker in self.checkers:
-            for kind, count in checker.kinds.items():
-                sums[kind] = sums.get(kind, 0) + count
-        return sums
+        return sum(getattr(checker, what) for checker in self.clients)
 
 
 class Owners:

@@ -12,7 +12,8 @@ import re
 import threading
 
 from harness import seconds
-from lib_cluster_checker import (MAYBE, NOT_RUN, Owners, PipelineClient, bulk)
+from lib_cluster_checker import (MAYBE, NOT_RUN, Clients, Owners,
+                                 PipelineClient, bulk)
 
 PUSH = "redis.call('RPUSH', KEYS[1], ARGV[1]); return ARGV[1]"
 # What nodes say before a script runs, which reaches its client.
@@ -111,41 +112,21 @@ def entries(reply):
     return re.findall(rb"\$\d+\r\n(\S+)\r\n", reply)
 
 
-class Writers:
-    """Some writers at work while the body of `with` runs."""
+class Writers(Clients):
+    """Some writers at work."""
 
     def __init__(self, proxy, count=6):
-        self.stop = threading.Event()
-        self.all = [Writer(proxy.port(), self.stop) for _ in range(count)]
-
-    def __enter__(self):
-        for writer in self.all:
-            writer.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop.set()
-        for writer in self.all:
-            writer.join(seconds(60))
-            assert not writer.is_alive(), "a client waits for ever"
-        for writer in self.all:
-            if writer.problem is not None:
-                raise writer.problem
+        stop = threading.Event()
+        super().__init__([Writer(proxy.port(), stop) for _ in range(count)],
+                         stop)
 
     def count(self, verdict):
         return sum(list(writer.said.values()).count(verdict)
-                   for writer in self.all)
-
-    def kinds(self):
-        sums = {}
-        for writer in self.all:
-            for kind, count in writer.kinds.items():
-                sums[kind] = sums.get(kind, 0) + count
-        return sums
+                   for writer in self.clients)
 
     def check_servers(self, cluster):
         """In the end; how many acknowledged entries the servers have lost."""
         with Owners(cluster) as owners:
             return sum(
                 writer.check(key, entries(owners.ask("LRANGE", key, 0, -1)))
-                for writer in self.all for key in writer.keys)
+                for writer in self.clients for key in writer.keys)

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from harness import World, eventually
+from harness import eventually, running_world
 from lib_cluster import Cluster, start_proxy
 from resp import encode
 
@@ -61,11 +61,7 @@ ALONE = [line.split() for line in """
 
 @pytest.fixture(scope="module")
 def world():
-    this = World()
-    try:
-        yield this
-    finally:
-        this.close()
+    yield from running_world()
 
 
 @pytest.fixture(scope="module")

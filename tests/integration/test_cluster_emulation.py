@@ -11,7 +11,7 @@ import socket
 import pytest
 from redis.cluster import ClusterNode, RedisCluster
 
-from harness import World, eventually, seconds
+from harness import eventually, running_world, seconds
 from lib_clients import CLIENTS, node_modules, run
 from lib_cluster import Cluster
 from resp import RawClient
@@ -94,11 +94,7 @@ class Place:
 
 @pytest.fixture(scope="module")
 def world():
-    this = World()
-    try:
-        yield this
-    finally:
-        this.close()
+    yield from running_world()
 
 
 @pytest.fixture(scope="module")

@@ -77,10 +77,10 @@ def test_random_faults_of_a_cluster_break_no_promise(world):
     with Writers(proxy) as writers:
         def is_served():
             """Every client goes on."""
-            counts = [len(writer.said) for writer in writers.all]
+            counts = [len(writer.said) for writer in writers.clients]
             eventually(lambda: all(
                 not writer.is_alive() or len(writer.said) > count + 20
-                for writer, count in zip(writers.all, counts)), 30)
+                for writer, count in zip(writers.clients, counts)), 30)
         Faults(cluster).run(is_served)
     lost = writers.check_servers(cluster)
     acknowledged = writers.count("acknowledged")

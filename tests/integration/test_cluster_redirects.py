@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from harness import World, eventually
+from harness import eventually, running_world
 from lib_cluster import Cluster, Move, Resharder, start_proxy
 from lib_cluster_checker import Crowd
 
@@ -20,11 +20,7 @@ AT_LEAST = float(os.environ.get("POINTSMAN_FAULTS", "0"))
 
 @pytest.fixture(scope="module")
 def world():
-    this = World()
-    try:
-        yield this
-    finally:
-        this.close()
+    yield from running_world()
 
 
 @pytest.fixture(scope="module")

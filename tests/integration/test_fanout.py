@@ -11,7 +11,7 @@ from functools import partial
 
 import pytest
 
-from harness import World, eventually, fill, seconds
+from harness import eventually, fill, running_world, seconds
 from lib_cluster import Cluster, Resharder, start_proxy
 
 PLAIN = """
@@ -58,11 +58,7 @@ class Setting:
 
 @pytest.fixture(scope="module")
 def world():
-    this = World()
-    try:
-        yield this
-    finally:
-        this.close()
+    yield from running_world()
 
 
 @pytest.fixture(scope="module")

@@ -141,7 +141,7 @@ def check_primaries(sentinels, crowd):
     """The primaries have what the clients know to be there."""
     clients = [sentinels.primary(number).client()
                for number in range(len(sentinels.shards))]
-    for checker in crowd.checkers:
+    for checker in crowd.clients:
         for key in checker.keys + checker.counters:
             values = {client.get(key) for client in clients} - {None}
             assert values == {checker.model[key]} if key in checker.model \

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from harness import World, eventually
+from harness import eventually, running_world
 from lib_cluster import Cluster, Move, start_proxy
 from resp import encode
 
@@ -157,11 +157,7 @@ WORDS = [line.split() for line in """
 
 @pytest.fixture(scope="module")
 def world():
-    this = World()
-    try:
-        yield this
-    finally:
-        this.close()
+    yield from running_world()
 
 
 @pytest.fixture(scope="module")
