@@ -14,6 +14,7 @@
 #include "session/note.h"
 #include "session/private_lane.h"
 #include "session/transaction.h"
+#include "session/unfold.h"
 #include "session/upload.h"
 
 #define WINDOW_FIRST 16    /* requests in flight before any answer was seen */
@@ -182,6 +183,7 @@ session_close(struct session **sessionp, enum close_reason why)
         request_orphan(request);
     private_lane_free(session);
     transaction_abort(session);
+    unfold_free(session);
     blocking_end(session);
     holding_free(session);
     if (paused != NULL)
@@ -194,7 +196,7 @@ session_close(struct session **sessionp, enum close_reason why)
 static bool
 session_is_quiet(const struct session *session)
 {
-    return TAILQ_EMPTY(&session->queue) &&
+    return TAILQ_EMPTY(&session->queue) && session->unfolding == NULL &&
         chain_is_empty(&session->stream.out);
 }
 
@@ -468,6 +470,8 @@ session_process(struct session *session)
     if (session->state == SESSION_CLOSED)
         return;
     session_catch_up(session);
+    if (unlikely(session->unfolding != NULL))
+        unfold_go(session);
     while (more && stream_input_len(stream) > 0 && session_has_room(session))
         more = session_take_one(session);
     if (session->state == SESSION_CLOSED)
@@ -507,6 +511,8 @@ on_sent(struct stream *stream, size_t bytes)
     session->sent_us = loop_now_us(session->pool->env->loop);
     if (unlikely(session->pausing != NULL) && stream->out.bytes < OUTPUT_LOW)
         session_resume_lane(session);
+    if (unlikely(session->unfolding != NULL))
+        session_resume_later(session);
     if (session->state == SESSION_DRAINING) {
         close_if_drained(session);
         return;
@@ -541,6 +547,16 @@ static const struct stream_ops session_stream_ops = {
 
 /* --- called by env ----------------------------------------------------------- */
 
+/* Of what was taken in before it began to drain. */
+static void
+session_end_what_is_owed(struct session *session)
+{
+    if (session->holding != NULL)
+        holding_go(session);
+    if (session->unfolding != NULL)
+        unfold_go(session);
+}
+
 void
 session_resume(struct session *session)
 {
@@ -548,8 +564,8 @@ session_resume(struct session *session)
     doing_client(session->pool->settings->name, session->id);
     if (session->state == SESSION_OPEN && session->upload == NULL)
         session_process(session);
-    else if (session->state == SESSION_DRAINING && session->holding != NULL)
-        holding_go(session);
+    else if (session->state == SESSION_DRAINING)
+        session_end_what_is_owed(session);
     if (session->state != SESSION_CLOSED)
         stream_settle_input(&session->stream);
     close_if_drained(session);

@@ -49,6 +49,7 @@ struct blocking;
 struct holding;
 struct private_lane;
 struct transaction;
+struct unfolding;
 struct key_watch;
 struct upload;
 
@@ -89,6 +90,7 @@ struct session {
     struct private_lane *private; /* at most one, leased for one request */
     struct blocking *blocking;    /* waits for long, or NULL */
     struct transaction *transaction; /* since MULTI, or NULL */
+    struct unfolding *unfolding;  /* one that has no shard for itself, or NULL */
     struct key_watch *watch;          /* keys are watched, or NULL */
     struct holding *holding;      /* something is held (holding.h), or NULL */
     struct request *pausing;      /* its lane waits for us to take output */
@@ -154,7 +156,9 @@ bool session_is_behind(const struct session *session);
 /* Take the newest up, if nothing is in flight. */
 void session_catch_up(struct session *session);
 
-/* May the session submit one more request? */
+/* May the session submit one more request, wherever it comes from? */
+bool session_has_window(const struct session *session);
+/* May it take one more from its input? */
 bool session_has_room(const struct session *session);
 
 #endif

@@ -10,7 +10,9 @@
 #include "session/deadline.h"
 #include "session/holding.h"
 #include "session/replica_read.h"
+#include "session/blocking.h"
 #include "session/transaction_priv.h"
+#include "session/unfold.h"
 #include "session/key_watch.h"
 
 #define EXEC_WORDS "*1\r\n$4\r\nEXEC\r\n"
@@ -194,6 +196,31 @@ allow_pattern(const struct incoming *in)
     return false;
 }
 
+/* In a transaction it does not wait; alone it would.  False after having
+ * answered. */
+static bool
+allow_alone(const struct incoming *in)
+{
+    struct transaction *transaction = in->session->transaction;
+    bool waits = ((in->command->flags & COMMAND_BLOCKING) != 0 &&
+                  blocking_has_option(in)) ||
+        (in->command->class == CLASS_PIN &&
+         in->command->id != COMMAND_ID_UNWATCH);
+
+    if (likely(!waits))
+        return true;
+    if (transaction->is_split) {
+        answer_with_error(in,
+                          "CROSSSLOT Keys in request don't hash to the same "
+                          "slot (proxy: a command that waits needs a "
+                          "transaction on one shard)",
+                          &in->session->pool->stats->errors_crossslot);
+        return false;
+    }
+    transaction->is_indivisible = true;
+    return true;
+}
+
 /* False after having answered. */
 static bool
 allow_size(const struct incoming *in)
@@ -249,7 +276,7 @@ consider(const struct incoming *in)
         transaction_spoil(session);
     switch (fate_of(in)) {
     case FATE_QUEUE:
-        if (allow_pattern(in) && transaction_bind(in))
+        if (allow_pattern(in) && allow_alone(in) && transaction_bind(in))
             queue(in);
         break;
     case FATE_FORBIDDEN:
@@ -290,6 +317,20 @@ place_of(const struct session *session)
     else if (pool_is_cluster(session->pool->settings))
         place.shard = generation_slot_server(session->generation, place.slot);
     return place;
+}
+
+/* One by one, without MULTI and EXEC. */
+static void
+send_split(const struct incoming *in)
+{
+    struct session *session = in->session;
+    uint32_t count = session->transaction->count;
+    struct extent bytes = take_bytes(session);
+
+    bytes.off += sizeof(MULTI_WORDS) - 1;
+    bytes.len -= sizeof(MULTI_WORDS) - 1 + sizeof(EXEC_WORDS) - 1;
+    transaction_free(session);
+    unfold_begin(in, bytes, count);
 }
 
 static void
@@ -358,6 +399,8 @@ exec(const struct incoming *in)
                 "EXECABORT Transaction discarded because of: CROSSSLOT "
                 "proxy: its keys are on several shards since the pool "
                 "has changed");
+    } else if (transaction->is_split) {
+        send_split(in);
     } else {
         send_all(in);
     }

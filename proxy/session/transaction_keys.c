@@ -42,17 +42,30 @@ bind_key(struct session *session, struct view key)
     return BIND_OK;
 }
 
+/* Where each command goes its own way, only its own keys belong together. */
 static enum bind_result
-bind_keys(struct session *session, const struct command_args *args,
-          const struct key_list *keys, struct view *bad_key)
+bind_keys(struct session *session, const struct command *command,
+          const struct command_args *args, const struct key_list *keys,
+          struct view *bad_key)
 {
+    struct transaction *transaction = session->transaction;
     enum bind_result result = BIND_OK;
 
     for (uint32_t i = 0; i < keys->count && result == BIND_OK; i++) {
+        if (transaction->is_split && (i == 0 || command->class == CLASS_SPLIT))
+            transaction->is_bound = false;
         *bad_key = command_arg(args, keys->at[i]);
         result = bind_key(session, *bad_key);
     }
     return result;
+}
+
+/* May its commands go one by one? */
+static bool
+may_split(const struct session *session)
+{
+    return session->pool->settings->split_transactions &&
+        session->watch == NULL && !session->transaction->is_indivisible;
 }
 
 static const char *
@@ -101,7 +114,11 @@ transaction_bind(const struct incoming *in)
         keys.count = 0; /* the server says what is wrong */
     bool is_allowed = allow_keys(session, in->command, keys.count);
     if (is_allowed)
-        result = bind_keys(session, &in->args, &keys, &bad_key);
+        result = bind_keys(session, in->command, &in->args, &keys, &bad_key);
+    if (result == BIND_ELSEWHERE && may_split(session)) {
+        session->transaction->is_split = true;
+        result = bind_keys(session, in->command, &in->args, &keys, &bad_key);
+    }
     key_list_fini(&keys);
     if (result == BIND_ELSEWHERE)
         refuse_elsewhere(in, bad_key);
@@ -124,7 +141,8 @@ bind_again(struct session *session, const struct command_args *args)
     key_list_init(&keys);
     if (command_keys(command, args, &keys) == KEYS_MALFORMED)
         keys.count = 0;
-    is_bound = bind_keys(session, args, &keys, &bad_key) == BIND_OK;
+    is_bound =
+        bind_keys(session, command, args, &keys, &bad_key) == BIND_OK;
     key_list_fini(&keys);
     return is_bound;
 }
@@ -152,5 +170,7 @@ transaction_place_again(struct session *session)
         request_scan_reset(&scan);
     }
     request_scan_fini(&scan);
+    if (!is_bound && may_split(session))
+        transaction->is_split = is_bound = true;
     return is_bound;
 }

@@ -14,6 +14,8 @@ struct transaction {
     bool is_spoilt;   /* EXEC will say EXECABORT */
     bool is_bound;    /* `place` is that of its keys */
     bool is_stale;    /* ... by a generation of before */
+    bool is_split;    /* keys are elsewhere, see unfold.h */
+    bool is_indivisible; /* what it does alone is not what it does in here */
     struct place place;
 };
 

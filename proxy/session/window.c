@@ -11,10 +11,9 @@
 #define HEAVY_REPLIES 8    /* light replies in a row that end heaviness */
 
 bool
-session_has_room(const struct session *session)
+session_has_window(const struct session *session)
 {
-    if (session->state != SESSION_OPEN || session->upload != NULL ||
-        session->holding != NULL)
+    if (session->upload != NULL || session->holding != NULL)
         return false;
     if (session->in_flight > 0 &&
         (session->barrier || session->is_heavy || session_is_behind(session) ||
@@ -25,6 +24,13 @@ session_has_room(const struct session *session)
         return false;
     return session->stream.out.bytes <=
         session->pool->settings->output_low_water_bytes;
+}
+
+bool
+session_has_room(const struct session *session)
+{
+    return session->state == SESSION_OPEN && session->unfolding == NULL &&
+        session_has_window(session);
 }
 
 static void
