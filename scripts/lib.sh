@@ -18,6 +18,9 @@ packages_test=(check redis-server redis-sentinel redis-tools nutcracker
     haproxy python3 python3-pytest python3-pytest-xdist python3-redis
     python3-yaml clang libclang-rt-dev curl mandoc iproute2 procps php-cli php-redis ruby
     ruby-redis libhiredis-dev)
+# Applications that are tried through the proxy.
+packages_test+=(python3-django python3-django-redis python3-channels-redis
+    python3-celery python3-rq ruby-sidekiq)
 packages_lint=(clang clang-tools clang-tidy clang-format cppcheck)
 # What is here already from elsewhere is not installed a second time.
 command -v node >/dev/null || packages_test+=(nodejs)

@@ -489,9 +489,10 @@ class World:
         return subprocess.run([POINTSMAN, *arguments], capture_output=True,
                               text=True, timeout=seconds(timeout), check=False)
 
-    def process(self, name, argv):
+    def process(self, name, argv, **options):
         """Start another program, ended with the rest."""
-        process = Process(argv, os.path.join(self.folder, name + ".log"))
+        process = Process(argv, os.path.join(self.folder, name + ".log"),
+                          **options)
         self.processes.append(process)
         return process
 

@@ -20,9 +20,8 @@ def run(argv, stdin=b"", environment=None, timeout=60):
     return result.stdout
 
 
-def node_modules():
+def node_modules(source=os.path.join(CLIENTS, "node")):
     """Installed once for each lock file, under build-clients/."""
-    source = os.path.join(CLIENTS, "node")
     with open(os.path.join(source, "package-lock.json"), "rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()[:16]
     target = os.path.join(REPO, "build-clients", "node-" + digest)
