@@ -15,144 +15,9 @@
 
 #include "base/log_limit.h"
 #include "base/mem.h"
-#include "session/client_line.h"
 
 #define TICK_MS 1000
 #define US_PER_S 1000000
-
-/* --- questions --------------------------------------------------------------- */
-
-static void
-answer(struct control *control, const struct gather *gather)
-{
-    struct message message = {
-        .kind = MESSAGE_ANSWER,
-        .pool = gather->pool,
-        .session_id = gather->session_id,
-        .id = gather->request_id,
-        .text = mem_view_dup(buf_view(&gather->text)),
-        .text_len = gather->text.len,
-    };
-
-    if (!mailbox_post(&control->workers[gather->worker]->mailbox, &message))
-        log_warn_limited(NULL, NULL, "answer dropped, worker is busy",
-                         "worker=%u", gather->worker);
-}
-
-static void
-gather_end(struct control *control, struct gather *gather)
-{
-    TAILQ_REMOVE(&control->gathers, gather, link);
-    timer_stop(&gather->deadline);
-    buf_fini(&gather->text);
-    buf_fini(&gather->ids);
-    mem_free(gather);
-}
-
-static void
-gather_finish(struct control *control, struct gather *gather)
-{
-    struct buf picked = {0};
-
-    client_lines_pick(buf_view(&gather->text), buf_view(&gather->ids),
-                      &picked);
-    buf_fini(&gather->text);
-    gather->text = picked;
-    answer(control, gather);
-    gather_end(control, gather);
-}
-
-static void
-on_gather_deadline(struct timer *timer, void *arg)
-{
-    struct gather *gather = arg;
-
-    (void)timer;
-    log_warn_limited(NULL, NULL, "workers left out of an answer", "count=%u",
-                     gather->left);
-    gather_finish(gather->owner, gather);
-}
-
-static struct gather *
-gather_new(struct control *control, const struct message *question)
-{
-    struct gather *gather = MEM_NEW(struct gather);
-
-    gather->id = ++control->next_gather_id;
-    gather->worker = question->worker;
-    gather->pool = question->pool;
-    gather->session_id = question->session_id;
-    gather->request_id = question->id;
-    gather->owner = control;
-    buf_append(&gather->ids, question->text, question->text_len);
-    TAILQ_INSERT_TAIL(&control->gathers, gather, link);
-    timer_init(&gather->deadline, control->loop, on_gather_deadline, gather);
-    return gather;
-}
-
-static void
-ask_workers(struct control *control, struct gather *gather)
-{
-    struct message message = {
-        .kind = MESSAGE_LIST,
-        .pool = gather->pool,
-        .id = gather->id,
-    };
-
-    for (unsigned i = 0; i < control->worker_count; i++)
-        gather->left +=
-            mailbox_post(&control->workers[i]->mailbox, &message);
-    if (gather->left == 0)
-        gather_finish(control, gather);
-    else
-        timer_start(&gather->deadline,
-                    control->snapshot->settings->gather_timeout_ms);
-}
-
-/* Nothing for a pool that is gone from the configuration. */
-static void
-render_info(struct control *control, struct gather *gather)
-{
-    size_t number = edition_find(control->source.editions[0], gather->pool);
-
-    if (number < control->snapshot->settings->pool_count)
-        admin_render_info(&control->source, number, buf_view(&gather->ids),
-                          &gather->text);
-}
-
-static void
-take_question(struct control *control, const struct message *question)
-{
-    struct gather *gather = gather_new(control, question);
-
-    switch ((enum question_kind)question->question_kind) {
-    case QUESTION_INFO:
-        render_info(control, gather);
-        answer(control, gather);
-        gather_end(control, gather);
-        break;
-    case QUESTION_CLIENT_LIST:
-        ask_workers(control, gather);
-        break;
-    }
-}
-
-static void
-take_listed(struct control *control, const struct message *listed)
-{
-    struct gather *gather;
-
-    TAILQ_FOREACH(gather, &control->gathers, link)
-    {
-        if (gather->id == listed->id)
-            break;
-    }
-    if (gather == NULL)
-        return; /* too late */
-    buf_append(&gather->text, listed->text, listed->text_len);
-    if (--gather->left == 0)
-        gather_finish(control, gather);
-}
 
 /* --- the end ------------------------------------------------------------------- */
 
@@ -297,10 +162,10 @@ on_message(void *arg, struct message *message)
 
     switch (message->kind) {
     case MESSAGE_QUESTION:
-        take_question(control, message);
+        gather_take_question(control, message);
         break;
-    case MESSAGE_LISTED:
-        take_listed(control, message);
+    case MESSAGE_TOLD:
+        gather_take_told(control, message);
         break;
     case MESSAGE_INCIDENTS:
         prober_take_incidents(control->prober, message);
@@ -317,7 +182,7 @@ on_message(void *arg, struct message *message)
         break;
     case MESSAGE_CLIENT:
     case MESSAGE_EDITION:
-    case MESSAGE_LIST:
+    case MESSAGE_SURVEY:
     case MESSAGE_ANSWER:
     case MESSAGE_VERDICT:
     case MESSAGE_DRAIN:
@@ -534,7 +399,6 @@ void
 control_free(struct control **controlp)
 {
     struct control *control = *controlp;
-    struct gather *gather;
 
     *controlp = NULL;
     if (control == NULL)
@@ -542,8 +406,7 @@ control_free(struct control **controlp)
     admin_free(&control->admin);
     prober_free(&control->prober);
     door_free(&control->door);
-    while ((gather = TAILQ_FIRST(&control->gathers)) != NULL)
-        gather_end(control, gather);
+    gather_end_all(control);
     timer_stop(&control->shutdown);
     clusters_free(control);
     names_free(&control->names);

@@ -20,16 +20,18 @@ struct edition;
 
 enum message_kind {
     /* to a worker */
-    MESSAGE_CLIENT, /* fd, pool, id: an accepted connection */
+    MESSAGE_CLIENT,  /* fd, pool, id: an accepted connection */
     MESSAGE_EDITION, /* edition: go on by it; the worker frees it */
-    MESSAGE_LIST,   /* id: append your lines for pool */
-    MESSAGE_ANSWER, /* pool, session_id, id, text: the answer to a question */
+    MESSAGE_SURVEY, /* question_kind, pool, session_id, id, text: tell your part
+                       of the answer */
+    MESSAGE_ANSWER, /* question_kind, pool, session_id, id, text: the answer to
+                       a question */
     MESSAGE_VERDICT, /* pool, shard, health: as the last edition has them */
-    MESSAGE_DRAIN,  /* finish what is in flight */
-    MESSAGE_STOP,   /* end now */
+    MESSAGE_DRAIN,   /* finish what is in flight */
+    MESSAGE_STOP,    /* end now */
     /* to control */
     MESSAGE_QUESTION, /* worker, question_kind, pool, session_id, id, text */
-    MESSAGE_LISTED,   /* worker, id, text */
+    MESSAGE_TOLD,     /* worker, id, text: its part */
     MESSAGE_HINT,     /* worker, pool, question_kind: a map_cause, id: which map
                          of the cluster does not do (pool_map.asked) */
     MESSAGE_LET_GO,   /* worker, id: nothing is left that this epoch lacks */

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "daemon/crash.h"
 #include "session/session.h"
+#include "session/survey.h"
 
 #define TRIM_MS 1000
 #define US_PER_S 1000000
@@ -36,6 +37,22 @@ ask_control(struct session_env *env, const struct question *question)
     if (!mailbox_post(worker->control, &message))
         log_warn_limited(NULL, NULL, "question dropped, control is busy",
                          "worker=%u", worker->number);
+}
+
+static void
+tell_control(struct session_env *env, uint64_t id, struct view text)
+{
+    struct worker *worker = env->ask_arg;
+    struct message message = {
+        .kind = MESSAGE_TOLD,
+        .worker = worker->number,
+        .id = id,
+        .text = mem_view_dup(text),
+        .text_len = text.len,
+    };
+
+    /* If it is lost, gather_timeout ends the waiting. */
+    (void)!mailbox_post(worker->control, &message);
 }
 
 static void
@@ -163,19 +180,31 @@ take_verdict(struct worker *worker, const struct message *message)
 }
 
 static void
-list_clients(struct worker *worker, const struct message *asked)
+take_survey(struct worker *worker, const struct message *asked)
 {
-    struct buf lines = {0};
-
-    session_env_list(&worker->env, asked->pool, &lines);
-    struct message message = {
-        .kind = MESSAGE_LISTED,
-        .worker = worker->number,
+    struct survey survey = {
+        .kind = (enum question_kind)asked->question_kind,
         .id = asked->id,
-        .text = lines.data,
-        .text_len = lines.len,
+        .pool = asked->pool,
+        .session_id = asked->session_id,
+        .text = view_of(asked->text, asked->text_len),
     };
-    (void)!mailbox_post(worker->control, &message);
+
+    survey_take(&worker->env, &survey);
+}
+
+static void
+take_answer(struct worker *worker, const struct message *message)
+{
+    struct question answer = {
+        .kind = (enum question_kind)message->question_kind,
+        .session_id = message->session_id,
+        .request_id = message->id,
+        .pool = message->pool,
+        .text = view_of(message->text, message->text_len),
+    };
+
+    survey_answer(&worker->env, &answer);
 }
 
 static void
@@ -191,13 +220,11 @@ on_message(void *arg, struct message *message)
         session_env_take(&worker->env, message->edition);
         edition_free(&message->edition);
         break;
-    case MESSAGE_LIST:
-        list_clients(worker, message);
+    case MESSAGE_SURVEY:
+        take_survey(worker, message);
         break;
     case MESSAGE_ANSWER:
-        session_answer_question(&worker->env, message->pool,
-                                message->session_id, message->id,
-                                view_of(message->text, message->text_len));
+        take_answer(worker, message);
         break;
     case MESSAGE_VERDICT:
         take_verdict(worker, message);
@@ -211,7 +238,7 @@ on_message(void *arg, struct message *message)
         loop_stop(worker->loop);
         break;
     case MESSAGE_QUESTION:
-    case MESSAGE_LISTED:
+    case MESSAGE_TOLD:
     case MESSAGE_HINT:
     case MESSAGE_LET_GO:
     case MESSAGE_INCIDENTS:
@@ -258,6 +285,7 @@ worker_main(void *arg)
     env->budget = worker->budget;
     env->ask = ask_control;
     env->ask_arg = worker;
+    env->tell = tell_control;
     env->on_session_end = on_session_end;
     env->on_let_go = on_let_go;
     loop_on_turn_end(worker->loop, on_turn_end, worker);

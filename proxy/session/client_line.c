@@ -3,6 +3,8 @@
  */
 #include "session/client_line.h"
 
+#include <stdio.h>
+
 #include "base/mem.h"
 #include "session/session.h"
 #include "session/transaction.h"
@@ -27,25 +29,34 @@ session_flags(const struct session *session, const char *local_address)
     return local_address[0] == '/' ? "U" : "N";
 }
 
+void
+client_place_read(const struct session *session, struct client_place *place)
+{
+    char local[ADDRESS_TEXT_MAX];
+    int fd = session->stream.io.fd;
+
+    address_of_peer(fd, place->addr);
+    address_of_local(fd, local);
+    snprintf(place->laddr, sizeof(place->laddr), "%s%s", local,
+             local[0] == '/' ? ":0" : "");
+}
+
 static void
 describe_place(const struct session *session, struct buf *out)
 {
-    char peer[ADDRESS_TEXT_MAX], local[ADDRESS_TEXT_MAX];
-    int fd = session->stream.io.fd;
+    struct client_place place;
 
-    address_of_peer(fd, peer);
-    address_of_local(fd, local);
-    bool is_path = local[0] == '/';
-    buf_printf(out, "id=%llu addr=%s laddr=%s%s fd=%d",
-               (unsigned long long)session->id, peer, local,
-               is_path ? ":0" : "", fd);
+    client_place_read(session, &place);
+    buf_printf(out, "id=%llu addr=%s laddr=%s fd=%d",
+               (unsigned long long)session->id, place.addr, place.laddr,
+               session->stream.io.fd);
     buf_printf(out, " name=%s",
                text_or_empty(session->info ? session->info->name : NULL));
     uint64_t now = loop_now_us(session->pool->env->loop);
     buf_printf(out, " age=%llu idle=%llu flags=%s",
                (unsigned long long)(now - session->created_us) / 1000000,
                (unsigned long long)(now - session->used_us) / 1000000,
-               session_flags(session, local));
+               session_flags(session, place.laddr));
 }
 
 static void
@@ -168,10 +179,6 @@ client_lines_pick(struct view lines, struct view ids, struct buf *out)
     struct view line;
     size_t count;
 
-    if (ids.len == 0) {
-        buf_append_view(out, lines);
-        return;
-    }
     struct wanted *wanted = wanted_read(ids, &count);
     qsort(wanted, count, sizeof(*wanted), wanted_by_id);
     while (take_until(&lines, '\n', &line))

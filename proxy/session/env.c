@@ -4,10 +4,8 @@
 #include "session/env.h"
 
 #include "base/mem.h"
-#include "resp/encode.h"
 #include "session/deadline.h"
 #include "session/holding.h"
-#include "session/local.h"
 #include "session/request.h"
 #include "session/session.h"
 
@@ -437,69 +435,4 @@ session_env_is_empty(const struct session_env *env)
             return false;
     }
     return true;
-}
-
-/* --- questions ------------------------------------------------------------------------- */
-
-void
-session_env_list(struct session_env *env, size_t pool_id, struct buf *out)
-{
-    struct session_pool *pool = session_env_find(env, pool_id);
-    struct session *session;
-
-    if (pool == NULL)
-        return;
-    TAILQ_FOREACH(session, &pool->sessions, link)
-    {
-        session_describe(session, out);
-    }
-}
-
-static struct session *
-find_session(struct session_pool *pool, uint64_t id)
-{
-    struct session *session;
-
-    if (pool == NULL)
-        return NULL;
-    TAILQ_FOREACH(session, &pool->sessions, link)
-    {
-        if (session->id == id)
-            return session;
-    }
-    return NULL;
-}
-
-static struct request *
-find_request(struct session *session, uint64_t id)
-{
-    struct request *request;
-
-    TAILQ_FOREACH(request, &session->queue, link)
-    {
-        if (request->id == id && !request->done)
-            return request;
-    }
-    return NULL;
-}
-
-void
-session_answer_question(struct session_env *env, size_t pool_id,
-                        uint64_t session_id, uint64_t request_id,
-                        struct view text)
-{
-    struct session *session =
-        find_session(session_env_find(env, pool_id), session_id);
-    struct request *request =
-        session == NULL ? NULL : find_request(session, request_id);
-    struct buf reply = {0};
-
-    if (request == NULL)
-        return; /* it has gone, or it is too late */
-    encode_verbatim(&reply, session->resp, text);
-    chain_copy(&request->reply, loop_chunks(env->loop), reply.data, reply.len);
-    request_charge(request, reply.len);
-    request->reply_bytes = reply.len;
-    buf_fini(&reply);
-    request_done(request);
 }

@@ -27,14 +27,17 @@ TAILQ_HEAD(session_list, session);
 
 /* What a session wants to know of the whole process. */
 enum question_kind {
-    QUESTION_CLIENT_LIST, /* one line a client of the pool, of all workers */
-    QUESTION_INFO         /* the text of INFO; `text` names the sections */
+    QUESTION_INFO,           /* the text of INFO; `text` names the sections */
+    QUESTION_CLIENT_IDS,     /* lines of clients by their ids: `text` */
+    QUESTION_CLIENT_LIST,    /* lines of clients; `text` is a client_filter */
+    QUESTION_CLIENT_KILL,    /* how many clients have been closed; the same */
+    QUESTION_CLIENT_KILL_ONE /* ... which is to be one or none */
 };
 
 /*
  * A question on its way.  The session room makes it; whoever answers copies
- * what it needs, and calls session_answer_question() on the asking worker's
- * thread with the same ids.
+ * what it needs, has every worker make a survey of it (session/survey.h), and
+ * calls survey_answer() on the asking worker's thread with the same ids.
  */
 struct question {
     enum question_kind kind;
@@ -93,6 +96,8 @@ struct session_env {
     /* Upward: ask control.  Answered later, or never when it is too late. */
     void (*ask)(struct session_env *env, const struct question *question);
     void *ask_arg;
+    /* Upward: what this worker has to say about survey `id`; borrowed. */
+    void (*tell)(struct session_env *env, uint64_t id, struct view text);
     /* Upward: a session has ended (the worker counts them). */
     void (*on_session_end)(struct session_env *env);
     /* Upward: no pool or server is left here that the snapshot does not have,
@@ -128,15 +133,5 @@ void session_env_trim(struct session_env *env);
 /* Finish what is in flight, close sessions as they become quiet. */
 void session_env_drain(struct session_env *env);
 bool session_env_is_empty(const struct session_env *env);
-
-/* CLIENT LIST lines of this worker's sessions of the pool with this id. */
-void session_env_list(struct session_env *env, size_t pool_id,
-                      struct buf *out);
-
-/* The answer to a question: one whole RESP text for INFO and CLIENT LIST comes
- * from `text`; it is encoded as the session's protocol wants. */
-void session_answer_question(struct session_env *env, size_t pool_id,
-                             uint64_t session_id, uint64_t request_id,
-                             struct view text);
 
 #endif

@@ -65,6 +65,7 @@ static const local_fn handlers[COMMAND_ID_COUNT] = {
     [COMMAND_ID_CLIENT_GETREDIR] = local_client_getredir,
     [COMMAND_ID_CLIENT_ID] = local_client_id,
     [COMMAND_ID_CLIENT_INFO] = local_client_info,
+    [COMMAND_ID_CLIENT_KILL] = local_client_kill,
     [COMMAND_ID_CLIENT_LIST] = local_client_list,
     [COMMAND_ID_CLIENT_NO_EVICT] = local_client_on_off,
     [COMMAND_ID_CLIENT_NO_TOUCH] = local_client_on_off,

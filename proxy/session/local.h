@@ -32,9 +32,10 @@ uint32_t local_slot(const struct command_args *args) MUST_CHECK;
  * Append one whole reply to `out`.  question->kind and ->text are filled in
  * for LOCAL_ASK (text may point into `out`, which then holds no reply).
  *
- *   QUESTION_CLIENT_LIST   text: ids that are asked for; empty: all clients
  *   QUESTION_INFO          text: names of sections in lower case, each once,
  *                          that redis-server knows; empty: the default ones
+ *   QUESTION_CLIENT_IDS    text: ids that are asked for
+ *   others                 see session/env.h
  *
  * CLIENT REPLY is heeded here: whoever calls sends what is in `out`, even when
  * session->reply_off was set before.  For LOCAL_CLOSE it may then be empty.

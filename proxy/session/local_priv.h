@@ -90,12 +90,15 @@ LOCAL_HANDLER(client_setname);
 LOCAL_HANDLER(client_setinfo);
 LOCAL_HANDLER(client_id);
 LOCAL_HANDLER(client_info);
-LOCAL_HANDLER(client_list);
 LOCAL_HANDLER(client_reply);
 LOCAL_HANDLER(client_on_off);
 LOCAL_HANDLER(client_capa);
 LOCAL_HANDLER(client_getredir);
 LOCAL_HANDLER(client_trackinginfo);
+
+/* local_clients.c */
+LOCAL_HANDLER(client_list);
+LOCAL_HANDLER(client_kill);
 
 /* local_config.c */
 LOCAL_HANDLER(config_get);

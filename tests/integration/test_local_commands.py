@@ -423,7 +423,6 @@ def test_a_client_that_has_left_is_not_listed(proxy):
 
 
 @pytest.mark.parametrize("words", [
-    ("CLIENT", "KILL", "127.0.0.1:1"), ("CLIENT", "PAUSE", "10"),
     ("CLIENT", "TRACKING", "ON"), ("CONFIG", "SET", "maxmemory", "1"),
 ])
 def test_what_would_harm_other_clients_is_refused_by_name(proxy, words):

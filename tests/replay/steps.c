@@ -235,20 +235,6 @@ step_drain(struct world *world, const struct args *args)
     session_env_drain(&world->env);
 }
 
-static void
-step_answer_question(struct world *world, const struct args *args)
-{
-    const struct question *question = &world->question;
-    struct buf text = {0};
-
-    if (!world->is_asked)
-        world_fail(world, "nothing was asked");
-    talk_expand(&text, args->at[0]);
-    session_answer_question(&world->env, question->pool, question->session_id,
-                            question->request_id, buf_view(&text));
-    buf_fini(&text);
-}
-
 /* down, half-open or up */
 static void
 step_verdict(struct world *world, const struct args *args)
@@ -364,17 +350,6 @@ step_expect_memory(struct world *world, const struct args *args)
         world_fail(world, "chunks hold %" PRIu64 " bytes", held);
 }
 
-static void
-step_expect_question(struct world *world, const struct args *args)
-{
-    bool is_info = view_equal(args->at[0], VIEW("info"));
-
-    if (!world->is_asked)
-        world_fail(world, "nothing was asked");
-    if (is_info != (world->question.kind == QUESTION_INFO))
-        world_fail(world, "something else was asked");
-}
-
 /* What a script logs goes to a file, which standard error is. */
 static void
 step_expect_logged(struct world *world, const struct args *args)
@@ -481,6 +456,7 @@ static const struct step steps[] = {
     {"go", step_go},
     {"drain", step_drain},
     {"answer question @", step_answer_question},
+    {"workers are asked", step_ask_workers},
     {"expect logged @", step_expect_logged},
     {"verdict $ $", step_verdict},
     {"incidents $ $ $", step_incidents},

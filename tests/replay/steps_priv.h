@@ -26,4 +26,9 @@ void step_yaml(struct world *world, const struct args *args);
 void step_addresses(struct world *world, const struct args *args);
 void step_expect_asked(struct world *world, const struct args *args);
 
+/* steps_questions.c: what a session asks of all workers */
+void step_answer_question(struct world *world, const struct args *args);
+void step_ask_workers(struct world *world, const struct args *args);
+void step_expect_question(struct world *world, const struct args *args);
+
 #endif

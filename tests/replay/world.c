@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "expect.h"
+#include "session/survey.h"
 #include "upstream/server_stats.h"
 
 void
@@ -46,7 +47,21 @@ on_question(struct session_env *env, const struct question *question)
     struct world *world = env->ask_arg;
 
     world->question = *question;
+    world->question_text.len = 0;
+    buf_append_view(&world->question_text, question->text);
     world->is_asked = true;
+}
+
+/* Control has one part only to put together. */
+static void
+on_told(struct session_env *env, uint64_t id, struct view text)
+{
+    struct world *world = env->ask_arg;
+    struct question answer = world->question;
+
+    (void)id;
+    answer.text = text;
+    survey_answer(env, &answer);
 }
 
 static bool
@@ -85,6 +100,7 @@ start(struct world *world)
     world->env.budget = &world->budget;
     world->env.ask = on_question;
     world->env.ask_arg = world;
+    world->env.tell = on_told;
     world->env.on_hint = on_hint;
     world->env.on_session_end = on_session_end;
     world->env.on_let_go = on_let_go;
@@ -160,6 +176,7 @@ world_free(struct world **worldp)
         edition_free(&world->edition);
         ledger_free(&world->ledger);
     }
+    buf_fini(&world->question_text);
     loop_free(&world->loop);
     mem_free(world);
 }

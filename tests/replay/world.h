@@ -38,7 +38,8 @@ struct world {
     uint64_t sessions;
     struct world_peer peers[WORLD_PEERS_MAX];
     size_t peer_count;
-    struct question question; /* the last that was asked of control */
+    struct question question; /* the last that was asked of control ... */
+    struct buf question_text; /* ... and its text */
     bool is_asked;
     enum map_cause hint; /* the last, about a map of a cluster */
     bool has_hint;

@@ -1,0 +1,137 @@
+/*
+ * session/survey.c - the table of questions, and finding who has asked.
+ */
+#include "session/survey.h"
+
+#include "resp/encode.h"
+#include "session/request.h"
+#include "session/session.h"
+#include "session/survey_priv.h"
+
+struct survey_row {
+    survey_take_fn take; /* NULL: control answers alone */
+    survey_reply_fn reply;
+};
+
+/* --- replies ------------------------------------------------------------- */
+
+static void
+reply_text(const struct request *request, struct view text, struct buf *out)
+{
+    encode_verbatim(out, request->session->resp, text);
+}
+
+uint64_t
+survey_sum(struct view text)
+{
+    uint64_t sum = 0, number;
+
+    while (text.len > 0) {
+        if (view_to_u64(view_take(&text, '\n'), &number))
+            sum += number;
+    }
+    return sum;
+}
+
+static void
+reply_sum(const struct request *request UNUSED, struct view text,
+          struct buf *out)
+{
+    encode_integer(out, (int64_t)survey_sum(text));
+}
+
+/* The old form of CLIENT KILL names one client. */
+static void
+reply_killed(const struct request *request UNUSED, struct view text,
+             struct buf *out)
+{
+    if (survey_sum(text) > 0)
+        encode_simple(out, "OK");
+    else
+        encode_error(out, VIEW("ERR No such client"));
+}
+
+static const struct survey_row rows[] = {
+    [QUESTION_INFO] = {NULL, reply_text},
+    [QUESTION_CLIENT_IDS] = {clients_survey_list, reply_text},
+    [QUESTION_CLIENT_LIST] = {clients_survey_list, reply_text},
+    [QUESTION_CLIENT_KILL] = {clients_survey_kill, reply_sum},
+    [QUESTION_CLIENT_KILL_ONE] = {clients_survey_kill, reply_killed},
+};
+
+/* --- at each worker ------------------------------------------------------ */
+
+void
+survey_tell(struct session_env *env, const struct survey *survey,
+            struct view text)
+{
+    env->tell(env, survey->id, text);
+}
+
+void
+survey_tell_count(struct session_env *env, const struct survey *survey,
+                  uint64_t count)
+{
+    struct buf text = {0};
+
+    buf_printf(&text, "%llu\n", (unsigned long long)count);
+    survey_tell(env, survey, buf_view(&text));
+    buf_fini(&text);
+}
+
+void
+survey_take(struct session_env *env, const struct survey *survey)
+{
+    struct session_pool *pool = session_env_find(env, survey->pool);
+
+    if (pool == NULL || rows[survey->kind].take == NULL)
+        survey_tell(env, survey, VIEW(""));
+    else
+        rows[survey->kind].take(pool, survey);
+}
+
+/* --- at the worker that asked -------------------------------------------- */
+
+struct session *
+session_find(struct session_pool *pool, uint64_t id)
+{
+    struct session *session;
+
+    TAILQ_FOREACH (session, &pool->sessions, link) {
+        if (session->id == id)
+            return session;
+    }
+    return NULL;
+}
+
+static struct request *
+find_request(struct session *session, uint64_t id)
+{
+    struct request *request;
+
+    TAILQ_FOREACH (request, &session->queue, link) {
+        if (request->id == id && !request->done)
+            return request;
+    }
+    return NULL;
+}
+
+void
+survey_answer(struct session_env *env, const struct question *answer)
+{
+    struct session_pool *pool = session_env_find(env, answer->pool);
+    struct session *session =
+        pool == NULL ? NULL : session_find(pool, answer->session_id);
+    struct request *request =
+        session == NULL ? NULL : find_request(session, answer->request_id);
+    struct buf reply = {0};
+
+    if (request == NULL)
+        return; /* it has gone, or it is too late */
+    rows[answer->kind].reply(request, answer->text, &reply);
+    chain_copy(&request->reply, loop_chunks(env->loop), reply.data, reply.len);
+    request_charge(request, reply.len);
+    request->reply_bytes = reply.len;
+    buf_fini(&reply);
+    request_done(request);
+}
