@@ -17,8 +17,7 @@ enum scan_state {
     SCAN_START,    /* nothing seen yet */
     SCAN_INLINE,   /* in a line of words */
     SCAN_DIGITS,   /* in the number of a header line */
-    SCAN_MINUS,    /* behind "*-" */
-    SCAN_MINUS_CR, /* behind "*-1" */
+    SCAN_MINUS,    /* behind "*-", in its digits */
     SCAN_LINE_END, /* the LF of a header line is due */
     SCAN_WORD,     /* the '$' of a word is due */
     SCAN_BULK,     /* in the bytes of a word */

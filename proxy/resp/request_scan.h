@@ -48,7 +48,7 @@ struct request_limits {
 enum request_kind {
     REQUEST_ARRAY,
     REQUEST_INLINE, /* args are not filled in */
-    REQUEST_EMPTY   /*  a blank line, *0 or *-1: skip `size` bytes, no reply */
+    REQUEST_EMPTY   /*  a blank line, *0 or *-2: skip `size` bytes, no reply */
 };
 
 struct request_scan {

@@ -2,7 +2,7 @@
  * resp/request_take.c - the slow gait of the request scanner.
  *
  *   START --*--> DIGITS --CR--> LINE_END --LF--+--> WORD --$--> DIGITS ...
- *     |             `-> MINUS -> MINUS_CR -^   |
+ *     |             `-> MINUS --CR--^          |
  *     |                                        +--> BULK -> BULK_CR -> BULK_LF
  *     +--> INLINE --LF--> DONE                            (WORD again, or DONE)
  *
@@ -15,6 +15,8 @@
 #include "base/mem.h"
 #include "resp/request_priv.h"
 #include "resp/resp_priv.h"
+
+#define MINUS_DIGITS 18 /* of a count below zero; servers read 64 bits */
 
 static enum resp_result
 fail(struct request_scan *scan, const char *text)
@@ -167,15 +169,20 @@ take_digits(struct request_scan *scan, struct request_input *in)
     return fail_length(scan);
 }
 
-/* "*-1" says the same as "*0": the number stays 0. */
+/* "*-1" and what is less says the same as "*0": the number stays 0. */
 static enum resp_result
 take_minus(struct request_scan *scan, struct request_input *in)
 {
-    char due = scan->state == SCAN_MINUS ? '1' : '\r';
+    bool is_digit =
+        digit_value(*in->at) <= 9 && (*in->at != '0' || scan->digits > 0);
 
-    if (*in->at != due)
+    if (is_digit && scan->digits < MINUS_DIGITS) {
+        scan->digits++;
+        return go_on(scan, in, SCAN_MINUS);
+    }
+    if (*in->at != '\r' || scan->digits == 0)
         return fail_length(scan);
-    return go_on(scan, in, due == '1' ? SCAN_MINUS_CR : SCAN_LINE_END);
+    return go_on(scan, in, SCAN_LINE_END);
 }
 
 static enum resp_result
@@ -287,7 +294,6 @@ request_take(struct request_scan *scan, struct request_input *in)
     case SCAN_DIGITS:
         return take_digits(scan, in);
     case SCAN_MINUS:
-    case SCAN_MINUS_CR:
         return take_minus(scan, in);
     case SCAN_LINE_END:
         return take_line_end(scan, in);

@@ -218,8 +218,10 @@ END_TEST
 
 START_TEST(empty_requests_are_skipped_without_reply)
 {
-    static const char *const empty[] = {"\r\n",   "\n",      " \t \r\n",
-                                        "\v\f\n", "*0\r\n",  "*-1\r\n"};
+    static const char *const empty[] = {
+        "\r\n",    "\n",      " \t \r\n",  "\v\f\n",
+        "*0\r\n",  "*-1\r\n", "*-10\r\n", "*-999999999999999999\r\n",
+    };
 
     for (size_t i = 0; i < ARRAY_LEN(empty); i++) {
         struct request_scan scan;
