@@ -102,6 +102,12 @@ set_rule(struct access *access, struct view rule)
                                : set_name(access, what, is_allowed);
 }
 
+static int
+no_rule(struct error *error, struct view rule)
+{
+    return error_set(error, "%.*s", (int)MIN(rule.len, (size_t)60), rule.data);
+}
+
 int
 access_parse(struct access *access, struct view rules, struct error *error)
 {
@@ -110,8 +116,88 @@ access_parse(struct access *access, struct view rules, struct error *error)
     *access = (struct access){0};
     while ((rule = next_rule(&rules)).len > 0) {
         if (!set_rule(access, rule))
-            return error_set(error, "%.*s", (int)MIN(rule.len, (size_t)60),
-                             rule.data);
+            return no_rule(error, rule);
     }
+    return 0;
+}
+
+/* --- what goes to the servers -------------------------------------------------- */
+
+/* Can it go to a server over a connection that others use as well? */
+static bool
+is_for_servers(const struct command *row)
+{
+    if (row->class != CLASS_LOCAL && row->class != CLASS_ANY &&
+        row->class != CLASS_REFUSE)
+        return false;
+    switch ((int)row->id) {
+    case COMMAND_ID_ASKING:
+    case COMMAND_ID_AUTH:
+    case COMMAND_ID_HELLO:
+    case COMMAND_ID_MONITOR:
+    case COMMAND_ID_PSYNC:
+    case COMMAND_ID_QUIT:
+    case COMMAND_ID_READONLY:
+    case COMMAND_ID_READWRITE:
+    case COMMAND_ID_REPLCONF:
+    case COMMAND_ID_RESET:
+    case COMMAND_ID_SCRIPT_DEBUG:
+    case COMMAND_ID_SELECT:
+    case COMMAND_ID_SYNC:
+        return false;
+    case COMMAND_ID_COMMAND: /* contains others, and is one itself */
+        return true;
+    default:
+        return !is_inside(row, command_by_id(COMMAND_ID_CLIENT)) &&
+            (row->flags & (COMMAND_CONTAINER | COMMAND_ONLY_SENTINEL)) == 0;
+    }
+}
+
+static void
+leave_out_others(struct access *access)
+{
+    for (unsigned id = 0; id < COMMAND_ID_COUNT; id++) {
+        if (!is_for_servers(command_by_id((enum command_id)id)))
+            access->refused[id / 64] |= UINT64_C(1) << (id % 64);
+    }
+}
+
+static bool
+allows_none(const struct access *access)
+{
+    for (unsigned id = 0; id < COMMAND_ID_COUNT; id++) {
+        if (access_allows(access, command_by_id((enum command_id)id)))
+            return false;
+    }
+    return true;
+}
+
+/* A rule that is one, and that means something here. */
+static bool
+set_server_rule(struct access *access, struct view rule)
+{
+    struct access alone;
+
+    memset(&alone, 0xff, sizeof(alone));
+    if (!set_rule(&alone, rule))
+        return false;
+    leave_out_others(&alone);
+    if (rule.data[0] == '+' && allows_none(&alone))
+        return false;
+    return set_rule(access, rule);
+}
+
+int
+access_parse_server_commands(struct access *access, struct view rules,
+                             struct error *error)
+{
+    struct view rule;
+
+    memset(access, 0xff, sizeof(*access));
+    while ((rule = next_rule(&rules)).len > 0) {
+        if (!set_server_rule(access, rule))
+            return no_rule(error, rule);
+    }
+    leave_out_others(access);
     return 0;
 }

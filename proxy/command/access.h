@@ -29,6 +29,15 @@ struct access {
 int access_parse(struct access *access, struct view rules,
                  struct error *error) MUST_CHECK;
 
+/*
+ * The same words for what the proxy answers for itself or refuses and what is
+ * to go to the servers instead: nothing before the first rule, and never what
+ * is about one connection (AUTH, SELECT, CLIENT, MONITOR, SYNC ...), which a
+ * category leaves out.  A rule for nothing else is none.
+ */
+int access_parse_server_commands(struct access *access, struct view rules,
+                                 struct error *error) MUST_CHECK;
+
 static inline bool
 access_allows(const struct access *access, const struct command *command)
 {

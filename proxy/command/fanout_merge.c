@@ -352,8 +352,6 @@ merge_by_kind(struct gather *gather, const struct fanout *fanout)
     bool is_good = false;
 
     switch ((enum fanout_kind)kinds[fanout->command->id]) {
-    case FANOUT_UNKNOWN:
-        break;
     case FANOUT_SUM:
         is_good = merge_sum(gather);
         break;
@@ -372,6 +370,7 @@ merge_by_kind(struct gather *gather, const struct fanout *fanout)
     case FANOUT_LOG:
         is_good = merge_log(gather, &list, counts, fanout->limit);
         break;
+    case FANOUT_UNKNOWN: /* the administrator wants it */
     case FANOUT_FIRST:
     case FANOUT_ONE_IS_ENOUGH: /* all have succeeded */
         is_good = give_one(gather, 0);

@@ -6,7 +6,8 @@
  *   FLUSHALL   +OK  +OK  -LOADING   ->  -LOADING
  *
  * Pure.  Each row of CLASS_FANOUT is merged in one of a few ways; a row that is
- * not named in the table of fanout_merge.c is refused.
+ * not named in the table of fanout_merge.c is refused, unless the pool sends it
+ * to its servers: then all have to succeed, and the first one's answer counts.
  */
 #ifndef COMMAND_FANOUT_MERGE_H
 #define COMMAND_FANOUT_MERGE_H

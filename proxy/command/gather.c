@@ -77,8 +77,11 @@ gather_fail(struct gather *gather, struct buf *text)
 void
 gather_fail_one(struct gather *gather, struct buf *text)
 {
-    /* Another part of a write may have done its work when this one failed. */
-    if (gather->count > 1 && (gather->command->flags & COMMAND_WRITE) != 0)
+    /* Another part of a write may have done its work when this one failed; so
+     * may one that is only let through. */
+    bool is_write = (gather->command->flags & COMMAND_WRITE) != 0 ||
+        gather->command->class == CLASS_REFUSE;
+    if (gather->count > 1 && is_write)
         buf_append_str(text, " (proxy: other parts may have been executed)");
     gather_fail(gather, text);
 }

@@ -134,22 +134,45 @@ read_on_server_down(struct report *report, const struct node *node,
         report_found(report, node, "on_server_down", "error, nil or eject");
 }
 
-static void
-read_commands(struct report *report, const struct node *node, void *target)
+typedef int (*access_fn)(struct access *access, struct view rules,
+                         struct error *error);
+
+/* NULL after having reported. */
+static struct access *
+read_rules(struct report *report, const struct node *node, const char *key,
+           access_fn parse)
 {
-    struct pool_settings *pool = target;
     char quoted[REPORT_QUOTE_SIZE];
     struct error rule;
 
     if (node->kind != NODE_TEXT || node_is_empty(node)) {
-        report_found(report, node, "commands", COMMANDS_ALLOWED);
-        return;
+        report_found(report, node, key, COMMANDS_ALLOWED);
+        return NULL;
     }
-    pool->access = MEM_NEW(struct access);
-    if (access_parse(pool->access, node_text(node), &rule) < 0)
-        report_error(report, node->at, "commands",
+    struct access *access = MEM_NEW(struct access);
+    if (parse(access, node_text(node), &rule) < 0)
+        report_error(report, node->at, key,
                      "found the rule %s, allowed " COMMANDS_ALLOWED,
                      log_quote(quoted, sizeof(quoted), view_str(rule.text)));
+    return access;
+}
+
+static void
+read_commands(struct report *report, const struct node *node, void *target)
+{
+    struct pool_settings *pool = target;
+
+    pool->access = read_rules(report, node, "commands", access_parse);
+}
+
+static void
+read_server_commands(struct report *report, const struct node *node,
+                     void *target)
+{
+    struct pool_settings *pool = target;
+
+    pool->server_commands = read_rules(report, node, "server_commands",
+                                       access_parse_server_commands);
 }
 
 static void
@@ -311,6 +334,7 @@ pool_settings_fini(struct pool_settings *pool)
     servers_fini(pool);
     cluster_fini(pool);
     mem_free(pool->access);
+    mem_free(pool->server_commands);
     zones_fini(pool);
     sentinel_conf_fini(pool);
 #define POOL(key, TYPE, def, min, max, help) SECTION_FREE_##TYPE(pool, key)

@@ -81,6 +81,7 @@ struct pool_settings {
     enum range_by range_by;
     enum down_answer on_server_down;
     struct access *access;          /* commands; NULL: all are allowed */
+    struct access *server_commands; /* allowed: to the servers; NULL: none */
     struct server_settings *servers;    /* in the order written */
     size_t server_count;
     struct address_text *seeds;         /* cluster: where to ask for servers */

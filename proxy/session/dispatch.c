@@ -20,6 +20,7 @@
 #include "session/order.h"
 #include "session/replica_read.h"
 #include "session/request.h"
+#include "session/server_command.h"
 #include "session/session.h"
 #include "session/split_job.h"
 #include "session/transaction.h"
@@ -463,11 +464,32 @@ needs_single(const struct command *command)
          (command->flags & COMMAND_MODULE) != 0);
 }
 
+/* As the administrator wants it: to the servers, not answered here. */
+static void
+forward_to_servers(const struct incoming *in)
+{
+    uint32_t key = server_command_key(in);
+
+    if (key > 0)
+        forward_by_key(in, key);
+    else if (in->command->keyspec[0] != '\0')
+        route_by_keys(in);
+    else if (server_command_is_for_all(in->session, in->command))
+        fanout_start(in);
+    else if (in->session->generation->shard_count == 1 ||
+             !answer_locally(in))
+        forward_anywhere(in);
+}
+
 static void
 act(const struct incoming *in)
 {
     if (unlikely(transaction_takes(in)))
         return;
+    if (unlikely(server_command_is(in->session, in->command))) {
+        forward_to_servers(in);
+        return;
+    }
     if (unlikely(needs_single(in->command))) {
         if (in->command->class == CLASS_PIN)
             refuse(in->session, in->command, &in->args);

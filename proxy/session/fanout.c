@@ -13,6 +13,7 @@
 #include "session/retry.h"
 #include "session/scan.h"
 #include "session/sentence.h"
+#include "session/server_command.h"
 #include "session/split_job_priv.h"
 
 #define ROUNDS_MAX 3 /* times that all are asked anew, as the map has changed */
@@ -50,6 +51,8 @@ fanout_is_aside(const struct command *command)
 bool
 fanout_is_for(const struct session *session, const struct command *command)
 {
+    if (server_command_is_for_all(session, command))
+        return true;
     if (!is_scan(command) && !fanout_is_known(command))
         return false;
     return pool_is_followed(session->pool->settings) ||
@@ -464,8 +467,8 @@ take_cursor(struct request *request, const struct command_args *args,
     return false;
 }
 
-static void
-start(const struct incoming *in)
+void
+fanout_start(const struct incoming *in)
 {
     struct session *session = in->session;
     struct request *request = request_new(session, in->command);
@@ -490,6 +493,6 @@ fanout_try(const struct incoming *in)
 {
     if (!fanout_is_for(in->session, in->command))
         return false;
-    start(in);
+    fanout_start(in);
     return true;
 }

@@ -24,6 +24,8 @@ bool fanout_is_for(const struct session *session,
 /* Does it end a script that runs?  Then it may not wait behind that. */
 bool fanout_is_aside(const struct command *command) MUST_CHECK;
 
+/* Send it to all shards. */
+void fanout_start(const struct incoming *in);
 /* False: it does not go there. */
 bool fanout_try(const struct incoming *in) MUST_CHECK;
 

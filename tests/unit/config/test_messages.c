@@ -109,6 +109,10 @@ static const struct refusal refusals[] = {
      "t.yml:5:13: error: a.commands: found the rule \"nosuch\", allowed rules "
      "as in a server's ACL with spaces between them: +name, -name, "
      "-name|subcommand, +@category, -@category\n"},
+    {HEAD SERVERS "  server_commands: +config +get\n",
+     "t.yml:5:20: error: a.server_commands: found the rule \"+get\", allowed rules "
+     "as in a server's ACL with spaces between them: +name, -name, "
+     "-name|subcommand, +@category, -@category\n"},
     {HEAD SERVERS "  commands: [get]\n",
      "t.yml:5:13: error: a.commands: found a list, allowed rules "
      "as in a server's ACL with spaces between them: +name, -name, "
