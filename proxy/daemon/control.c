@@ -177,6 +177,12 @@ on_message(void *arg, struct message *message)
         clusters_take_hint(control, message);
         masters_take_hint(control, message);
         break;
+    case MESSAGE_SEEN:
+        monitors_pass_on(control, message);
+        break;
+    case MESSAGE_UNWATCHED:
+        monitors_end(control, message->worker, message->pool);
+        break;
     case MESSAGE_LET_GO:
         control_take_let_go(control, message->worker, message->id);
         break;
@@ -185,6 +191,8 @@ on_message(void *arg, struct message *message)
     case MESSAGE_SURVEY:
     case MESSAGE_ANSWER:
     case MESSAGE_VERDICT:
+    case MESSAGE_WATCH:
+    case MESSAGE_SHOW:
     case MESSAGE_DRAIN:
     case MESSAGE_STOP:
         ASSERT(!"a message for a worker");
@@ -319,6 +327,7 @@ control_new(const char *path, struct snapshot *snapshot, struct error *error)
     control->path = path;
     control->loop = loop_new();
     TAILQ_INIT(&control->gathers);
+    LIST_INIT(&control->monitored);
     TAILQ_INIT(&control->clusters);
     TAILQ_INIT(&control->masters);
     timer_init(&control->tick, control->loop, on_tick, control);
@@ -407,6 +416,7 @@ control_free(struct control **controlp)
     prober_free(&control->prober);
     door_free(&control->door);
     gather_end_all(control);
+    monitors_free(control);
     timer_stop(&control->shutdown);
     clusters_free(control);
     names_free(&control->names);

@@ -19,6 +19,7 @@
 #include "daemon/ledger.h"
 #include "daemon/masters.h"
 #include "daemon/memory_watch.h"
+#include "daemon/monitors.h"
 #include "daemon/prober.h"
 #include "daemon/worker.h"
 #include "discovery/names.h"
@@ -49,6 +50,7 @@ struct control {
     struct admin *admin;
     struct gather_list gathers;
     uint64_t next_gather_id;
+    struct monitored_list monitored; /* pools that somebody watches */
     struct timer shutdown;
     struct timer tick; /* once a second */
     struct memory_watch memory;

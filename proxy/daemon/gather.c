@@ -130,6 +130,8 @@ gather_take_question(struct control *control, const struct message *question)
 {
     struct gather *gather = gather_new(control, question);
 
+    if (gather->kind == QUESTION_MONITOR)
+        monitors_begin(control, question->worker, question->pool);
     if (gather->kind != QUESTION_INFO) {
         ask_workers(control, gather);
         return;

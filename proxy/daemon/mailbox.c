@@ -8,6 +8,16 @@
 
 #define MAILBOX_FIRST 64
 
+/* What may be many bytes has a limit of its own. */
+static size_t
+line_bytes(const struct message *message)
+{
+    bool is_lines =
+        message->kind == MESSAGE_SHOW || message->kind == MESSAGE_SEEN;
+
+    return is_lines ? message->text_len : 0;
+}
+
 static bool
 take_one(struct mailbox *mailbox, struct message *message)
 {
@@ -19,6 +29,7 @@ take_one(struct mailbox *mailbox, struct message *message)
         *message = mailbox->ring[mailbox->head];
         mailbox->head = (mailbox->head + 1) % mailbox->cap;
         mailbox->count--;
+        mailbox->line_bytes -= line_bytes(message);
     }
     pthread_mutex_unlock(&mailbox->lock);
     return some;
@@ -78,15 +89,18 @@ grow(struct mailbox *mailbox)
 bool
 mailbox_post(struct mailbox *mailbox, const struct message *message)
 {
+    size_t lines = line_bytes(message);
     bool posted = false;
 
     pthread_mutex_lock(&mailbox->lock);
     if (mailbox->count == mailbox->cap && mailbox->cap < MAILBOX_SIZE)
         grow(mailbox);
-    if (mailbox->count < mailbox->cap) {
+    if (mailbox->count < mailbox->cap &&
+        (lines == 0 || mailbox->line_bytes + lines <= MAILBOX_LINES)) {
         uint32_t tail = (mailbox->head + mailbox->count) % mailbox->cap;
         mailbox->ring[tail] = *message;
         mailbox->count++;
+        mailbox->line_bytes += lines;
         posted = true;
     }
     pthread_mutex_unlock(&mailbox->lock);

@@ -15,6 +15,7 @@
 #include "upstream/health.h"
 
 #define MAILBOX_SIZE 65536
+#define MAILBOX_LINES 8388608 /* bytes of lines for monitors in one */
 
 struct edition;
 
@@ -27,6 +28,8 @@ enum message_kind {
     MESSAGE_ANSWER, /* question_kind, pool, session_id, id, text: the answer to
                        a question */
     MESSAGE_VERDICT, /* pool, shard, health: as the last edition has them */
+    MESSAGE_WATCH,   /* pool, id: where it has monitors (session/monitor.h) */
+    MESSAGE_SHOW,    /* pool, text: lines for monitors here */
     MESSAGE_DRAIN,   /* finish what is in flight */
     MESSAGE_STOP,    /* end now */
     /* to control */
@@ -36,6 +39,8 @@ enum message_kind {
                          of the cluster does not do (pool_map.asked) */
     MESSAGE_LET_GO,   /* worker, id: nothing is left that this epoch lacks */
     MESSAGE_INCIDENTS, /* worker, pool, shard, id: an epoch, incidents */
+    MESSAGE_SEEN,     /* worker, pool, text: lines for monitors elsewhere */
+    MESSAGE_UNWATCHED, /* worker, pool: no monitor is left here */
     MESSAGE_DRAINED   /* worker: no session is left */
 };
 
@@ -61,6 +66,7 @@ struct mailbox {
     pthread_mutex_t lock;
     struct message *ring; /* grows up to MAILBOX_SIZE */
     uint32_t cap, head, count;
+    size_t line_bytes; /* in messages that show what was seen */
     struct wakeup wakeup;
     message_fn fn;
     void *arg;
@@ -72,7 +78,7 @@ void mailbox_init(struct mailbox *mailbox, struct loop *loop, message_fn fn,
                   void *arg);
 void mailbox_fini(struct mailbox *mailbox);
 
-/* From any thread.  False when it is full; then `text` is freed as well. */
+/* From any thread.  False when it is full, of lines if it is one; then `text` is freed as well. */
 bool mailbox_post(struct mailbox *mailbox,
                   const struct message *message) MUST_CHECK;
 

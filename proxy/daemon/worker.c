@@ -10,6 +10,7 @@
 #include "base/log_limit.h"
 #include "base/mem.h"
 #include "daemon/crash.h"
+#include "session/monitor.h"
 #include "session/session.h"
 #include "session/survey.h"
 
@@ -153,6 +154,34 @@ on_hint(struct session_env *env, size_t pool, enum map_cause cause,
     return mailbox_post(worker->control, &message);
 }
 
+static bool
+on_lines(struct session_env *env, size_t pool, struct view lines)
+{
+    struct worker *worker = env->ask_arg;
+    struct message message = {
+        .kind = MESSAGE_SEEN,
+        .worker = worker->number,
+        .pool = pool,
+        .text = mem_view_dup(lines),
+        .text_len = lines.len,
+    };
+
+    return mailbox_post(worker->control, &message);
+}
+
+static bool
+on_unwatched(struct session_env *env, size_t pool)
+{
+    struct worker *worker = env->ask_arg;
+    struct message message = {
+        .kind = MESSAGE_UNWATCHED,
+        .worker = worker->number,
+        .pool = pool,
+    };
+
+    return mailbox_post(worker->control, &message);
+}
+
 /* --- messages ------------------------------------------------------------------ */
 
 static void
@@ -229,6 +258,14 @@ on_message(void *arg, struct message *message)
     case MESSAGE_VERDICT:
         take_verdict(worker, message);
         break;
+    case MESSAGE_WATCH:
+        monitor_set_places(&worker->env, message->pool,
+                           (unsigned)message->id);
+        break;
+    case MESSAGE_SHOW:
+        monitor_take_lines(&worker->env, message->pool,
+                           view_of(message->text, message->text_len));
+        break;
     case MESSAGE_DRAIN:
         worker->draining = true;
         session_env_drain(&worker->env);
@@ -242,6 +279,8 @@ on_message(void *arg, struct message *message)
     case MESSAGE_HINT:
     case MESSAGE_LET_GO:
     case MESSAGE_INCIDENTS:
+    case MESSAGE_SEEN:
+    case MESSAGE_UNWATCHED:
     case MESSAGE_DRAINED:
         ASSERT(!"a message for control");
     }
@@ -290,6 +329,8 @@ worker_main(void *arg)
     env->on_let_go = on_let_go;
     loop_on_turn_end(worker->loop, on_turn_end, worker);
     env->on_hint = on_hint;
+    env->on_lines = on_lines;
+    env->on_unwatched = on_unwatched;
     timer_init(&worker->trim, worker->loop, on_trim, worker);
     timer_start(&worker->trim, TRIM_MS);
     loop_run(worker->loop);

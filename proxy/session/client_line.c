@@ -17,13 +17,15 @@ text_or_empty(const char *text)
     return text == NULL ? "" : text;
 }
 
-/* The server's letters: c closes once its answers are out, U came in over a
- * UNIX socket, r has said READONLY, N nothing to say. */
+/* The server's letters: c closes once its answers are out, O is a
+ * monitor, U came in over a UNIX socket, r has said READONLY, N nothing to say. */
 static const char *
 session_flags(const struct session *session, const char *local_address)
 {
     if (session->state != SESSION_OPEN)
         return "c";
+    if (session->monitor != NULL)
+        return local_address[0] == '/' ? "OU" : "O";
     if (session->is_readonly)
         return local_address[0] == '/' ? "Ur" : "r";
     return local_address[0] == '/' ? "U" : "N";
@@ -39,6 +41,24 @@ client_place_read(const struct session *session, struct client_place *place)
     address_of_local(fd, local);
     snprintf(place->laddr, sizeof(place->laddr), "%s%s", local,
              local[0] == '/' ? ":0" : "");
+}
+
+const char *
+client_peer(struct session *session)
+{
+    struct client_info *info = client_info_of(session);
+    struct client_place place;
+
+    if (info->peer != NULL)
+        return info->peer;
+    client_place_read(session, &place);
+    bool is_path = place.laddr[0] == '/';
+    struct buf text = {0};
+    buf_printf(&text, "%s%s", is_path ? "unix:" : "",
+               is_path ? place.laddr : place.addr);
+    info->peer = mem_view_dup(buf_view(&text));
+    buf_fini(&text);
+    return info->peer;
 }
 
 static void

@@ -22,6 +22,10 @@ struct client_place {
 void client_place_read(const struct session *session,
                        struct client_place *place);
 
+/* Its address as MONITOR and SLOWLOG show it; kept with the session, so that it
+ * can be asked for behind its end. */
+const char *client_peer(struct session *session);
+
 /*
  * Append those of the lines whose client was asked for, in the order asked:
  * `ids` is the text of a QUESTION_CLIENT_IDS.

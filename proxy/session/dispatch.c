@@ -16,6 +16,7 @@
 #include "session/holding.h"
 #include "session/incoming.h"
 #include "session/local.h"
+#include "session/monitor.h"
 #include "session/note.h"
 #include "session/order.h"
 #include "session/replica_read.h"
@@ -536,6 +537,24 @@ act(const struct incoming *in)
     }
 }
 
+/* Somebody watches. */
+static void
+act_in_sight(const struct incoming *in)
+{
+    struct sighting sighting;
+
+    if (monitor_forbids(in)) {
+        struct buf *out = scratch(in->session);
+        encode_error(out, VIEW("ERR Replica can't interact with the keyspace"));
+        answer_error(in->session, in->command, out,
+                     &in->session->pool->stats->errors_refused);
+        return;
+    }
+    monitor_begin(&sighting, in);
+    act(in);
+    monitor_end(&sighting, in);
+}
+
 static bool
 accept_one(struct incoming *in)
 {
@@ -552,7 +571,10 @@ accept_one(struct incoming *in)
     cell_inc(&stats->commands[in->command->id]);
     doing_now.command = in->command->name;
     session->last_command = in->command;
-    act(in);
+    if (likely(session->pool->attention == 0))
+        act(in);
+    else
+        act_in_sight(in);
     return true;
 }
 

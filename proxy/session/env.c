@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "session/deadline.h"
 #include "session/holding.h"
+#include "session/monitor.h"
 #include "session/request.h"
 #include "session/session.h"
 
@@ -28,6 +29,8 @@ on_turn_end(void *arg)
         session_resume(session);
     }
     request_compact_held(env);
+    if (unlikely(env->has_lines))
+        monitor_flush_all(env);
     if (unlikely(env->sweep))
         session_env_sweep(env);
 }
@@ -86,6 +89,7 @@ close_if_idle(struct session *session, uint64_t now_us)
         session->used_us + upload_us < now_us)
         session_close(&session, CLOSE_CLIENT_UPLOAD_IDLE);
     else if (idle_us > 0 && session->in_flight == 0 &&
+             session->monitor == NULL &&
              session->used_us + idle_us < now_us &&
              session->sent_us + idle_us < now_us)
         session_close(&session, CLOSE_CLIENT_IDLE);
@@ -130,6 +134,7 @@ on_tick(struct timer *timer, void *arg)
     close_stalled(pool, now_us);
     close_idle(pool, now_us);
     request_compact_old(pool, now_us);
+    monitor_tick(pool);
     timer_start(timer, is_busy ? TICK_BUSY_MS : TICK_MS);
 }
 
@@ -177,6 +182,7 @@ session_pool_free(struct session_pool *pool)
 {
     timer_stop(&pool->deadline);
     timer_stop(&pool->tick);
+    monitoring_free(pool);
     pool_free(&pool->pool);
     mem_free(pool);
 }

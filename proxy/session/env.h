@@ -31,7 +31,13 @@ enum question_kind {
     QUESTION_CLIENT_IDS,     /* lines of clients by their ids: `text` */
     QUESTION_CLIENT_LIST,    /* lines of clients; `text` is a client_filter */
     QUESTION_CLIENT_KILL,    /* how many clients have been closed; the same */
-    QUESTION_CLIENT_KILL_ONE /* ... which is to be one or none */
+    QUESTION_CLIENT_KILL_ONE, /* ... which is to be one or none */
+    QUESTION_MONITOR         /* nothing: all know that the pool is watched */
+};
+
+/* Why requests of a pool are looked at more closely. */
+enum {
+    ATTENTION_MONITORS = 1
 };
 
 /*
@@ -56,6 +62,7 @@ struct session_pool {
     const struct pool_settings *settings; /* the newest */
     size_t id; /* of the edition */
     bool is_removed;
+    uint8_t attention; /* mostly 0 */
     struct session_stats *stats;
     struct request_list deadlines; /* unanswered, the first due first */
     struct session_list sessions;
@@ -71,6 +78,7 @@ struct session_pool {
     bool hint_is_open;  /* control was told that this does not do ... */
     bool hint_is_due;   /* ... and shall be told of the next as well */
     enum map_cause hint_cause;
+    struct monitoring *monitoring; /* somebody watches it, or NULL */
 };
 
 struct session_env {
@@ -92,6 +100,7 @@ struct session_env {
     struct buf out;             /* scratch for local answers */
     uint64_t next_request_id;
     const struct budget *budget; /* of the process; NULL: not measured */
+    bool has_lines;             /* monitors are to be given some */
     bool draining;              /* no new requests: the process stops */
     /* Upward: ask control.  Answered later, or never when it is too late. */
     void (*ask)(struct session_env *env, const struct question *question);
@@ -107,6 +116,10 @@ struct session_env {
      * do.  False: it could not be told. */
     bool (*on_hint)(struct session_env *env, size_t pool, enum map_cause cause,
                     uint64_t asked);
+    /* Upward, unless NULL: lines for monitors of a pool at other workers; there
+     * are none at this one any more.  False: it could not be told. */
+    bool (*on_lines)(struct session_env *env, size_t pool, struct view lines);
+    bool (*on_unwatched)(struct session_env *env, size_t pool);
 };
 
 /* Without pools: the first edition brings them.  The functions upward are set

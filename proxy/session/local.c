@@ -86,6 +86,7 @@ static const local_fn handlers[COMMAND_ID_COUNT] = {
     [COMMAND_ID_HELLO] = local_hello,
     [COMMAND_ID_INFO] = local_info,
     [COMMAND_ID_LOLWUT] = local_lolwut,
+    [COMMAND_ID_MONITOR] = local_monitor,
     [COMMAND_ID_PING] = local_ping,
     [COMMAND_ID_QUIT] = local_quit,
     [COMMAND_ID_READONLY] = local_readonly,
@@ -113,7 +114,8 @@ local_is_barrier(const struct command *command)
 {
     return command->id == COMMAND_ID_SELECT || command->id == COMMAND_ID_AUTH ||
         command->id == COMMAND_ID_HELLO || command->id == COMMAND_ID_RESET ||
-        command->id == COMMAND_ID_CLIENT_REPLY;
+        command->id == COMMAND_ID_CLIENT_REPLY ||
+        command->id == COMMAND_ID_MONITOR;
 }
 
 enum local_result

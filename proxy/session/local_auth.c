@@ -8,6 +8,7 @@
  */
 #include "resp/encode.h"
 #include "session/local_priv.h"
+#include "session/monitor.h"
 #include "session/transaction.h"
 
 #define NO_PASSWORD_SET                                                   \
@@ -97,6 +98,7 @@ local_reset(const struct local_call *call)
     struct session *session = call->session;
 
     transaction_abort(session);
+    monitor_leave(session);
     session->db = 0;
     session->resp = 2;
     session->reply_off = false;

@@ -23,10 +23,11 @@ client_info_free(struct client_info **infop)
     mem_free(info->name);
     mem_free(info->lib_name);
     mem_free(info->lib_ver);
+    mem_free(info->peer);
     mem_free(info);
 }
 
-static struct client_info *
+struct client_info *
 client_info_of(struct session *session)
 {
     if (session->info == NULL)

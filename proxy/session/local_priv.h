@@ -111,6 +111,7 @@ LOCAL_HANDLER(time);
 LOCAL_HANDLER(role);
 LOCAL_HANDLER(lolwut);
 LOCAL_HANDLER(info);
+LOCAL_HANDLER(monitor);
 LOCAL_HANDLER(command);
 
 /* local_cluster.c */

@@ -127,6 +127,19 @@ local_info(const struct local_call *call)
 
 /* --- the rest ------------------------------------------------------------ */
 
+/* Who is one already is not answered, as by a server.  What follows waits, since
+ * a monitor may ask for less. */
+enum local_result
+local_monitor(const struct local_call *call)
+{
+    if (call->session->monitor != NULL)
+        return LOCAL_NO_REPLY;
+    call->session->barrier = true;
+    call->question->kind = QUESTION_MONITOR;
+    call->question->text = VIEW("");
+    return LOCAL_ASK;
+}
+
 enum local_result
 local_command(const struct local_call *call)
 {

@@ -11,6 +11,7 @@
 #include "session/blocking.h"
 #include "session/holding.h"
 #include "session/local.h"
+#include "session/monitor.h"
 #include "session/note.h"
 #include "session/private_lane.h"
 #include "session/transaction.h"
@@ -177,6 +178,7 @@ session_close(struct session **sessionp, enum close_reason why)
     session_leave_lists(session);
     stream_close(&session->stream);
     session_drop_scan(session);
+    monitor_leave(session);
     upload_abort(session);
     struct lane *paused = session_unpause(session);
     while ((request = TAILQ_FIRST(&session->queue)) != NULL)

@@ -43,6 +43,7 @@ struct client_info {
     char *name;
     char *lib_name;
     char *lib_ver;
+    char *peer; /* its address, once somebody has asked for it */
 };
 
 struct blocking;
@@ -51,6 +52,7 @@ struct private_lane;
 struct transaction;
 struct unfolding;
 struct key_watch;
+struct monitor;
 struct upload;
 
 struct session {
@@ -94,6 +96,7 @@ struct session {
     struct key_watch *watch;          /* keys are watched, or NULL */
     struct holding *holding;      /* something is held (holding.h), or NULL */
     struct request *pausing;      /* its lane waits for us to take output */
+    struct monitor *monitor;      /* it watches the others, or NULL */
     struct client_info *info;
     const struct command *last_command; /* for CLIENT LIST */
     struct grave grave;
@@ -147,6 +150,9 @@ void session_read_on(struct session *session);
 
 /* Give a scanner that was in the middle of a request back. */
 void session_drop_scan(struct session *session);
+
+/* What a client sets is kept here. */
+struct client_info *client_info_of(struct session *session);
 
 /* One line of CLIENT LIST, with LF. */
 void session_describe(const struct session *session, struct buf *out);

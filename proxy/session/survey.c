@@ -4,6 +4,7 @@
 #include "session/survey.h"
 
 #include "resp/encode.h"
+#include "session/monitor.h"
 #include "session/request.h"
 #include "session/session.h"
 #include "session/survey_priv.h"
@@ -12,6 +13,15 @@ struct survey_row {
     survey_take_fn take; /* NULL: control answers alone */
     survey_reply_fn reply;
 };
+
+/* --- telling ------------------------------------------------------------- */
+
+void
+survey_tell(struct session_env *env, const struct survey *survey,
+            struct view text)
+{
+    env->tell(env, survey->id, text);
+}
 
 /* --- replies ------------------------------------------------------------- */
 
@@ -51,22 +61,31 @@ reply_killed(const struct request *request UNUSED, struct view text,
         encode_error(out, VIEW("ERR No such client"));
 }
 
+/* Every worker has been told by now that the pool is watched. */
+static void
+tell_nothing(struct session_pool *pool, const struct survey *survey)
+{
+    survey_tell(pool->env, survey, VIEW(""));
+}
+
+static void
+reply_monitor(const struct request *request, struct view text UNUSED,
+              struct buf *out)
+{
+    encode_simple(out, "OK");
+    monitor_join(request->session);
+}
+
 static const struct survey_row rows[] = {
     [QUESTION_INFO] = {NULL, reply_text},
     [QUESTION_CLIENT_IDS] = {clients_survey_list, reply_text},
     [QUESTION_CLIENT_LIST] = {clients_survey_list, reply_text},
     [QUESTION_CLIENT_KILL] = {clients_survey_kill, reply_sum},
     [QUESTION_CLIENT_KILL_ONE] = {clients_survey_kill, reply_killed},
+    [QUESTION_MONITOR] = {tell_nothing, reply_monitor},
 };
 
 /* --- at each worker ------------------------------------------------------ */
-
-void
-survey_tell(struct session_env *env, const struct survey *survey,
-            struct view text)
-{
-    env->tell(env, survey->id, text);
-}
 
 void
 survey_tell_count(struct session_env *env, const struct survey *survey,

@@ -8,6 +8,7 @@
 #include "command/keys.h"
 #include "resp/encode.h"
 #include "session/deadline.h"
+#include "session/monitor.h"
 #include "session/note.h"
 #include "session/private_lane.h"
 #include "session/request.h"
@@ -220,6 +221,8 @@ upload_try(struct session *session)
         session, command_arg(&args, (uint32_t)command->first_key));
     if (place.shard == ROUTE_NONE) /* if gathered, refused in the ordinary way */
         return too_large && refuse_size(session);
+    if (unlikely(session->pool->attention != 0))
+        monitor_note_upload(session, command, &args);
     begin_passing_on(session, command, place);
     return true;
 }

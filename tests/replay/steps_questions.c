@@ -3,6 +3,7 @@
  */
 #include "steps_priv.h"
 
+#include "session/monitor.h"
 #include "session/survey.h"
 
 void
@@ -34,6 +35,8 @@ step_ask_workers(struct world *world, const struct args *args)
     (void)args;
     if (!world->is_asked)
         world_fail(world, "nothing was asked");
+    if (survey.kind == QUESTION_MONITOR)
+        monitor_set_places(&world->env, survey.pool, MONITORS_HERE);
     survey_take(&world->env, &survey);
 }
 
