@@ -33,9 +33,59 @@ write_dirty(struct loop *loop)
     while ((stream = TAILQ_FIRST(&loop->dirty)) != NULL) {
         TAILQ_REMOVE(&loop->dirty, stream, dirty_link);
         stream->is_dirty = false;
-        stream_flush(stream);
+        if (stream_lingers(stream)) {
+            stream->is_lingering = true;
+            TAILQ_INSERT_TAIL(&loop->lingering, stream, dirty_link);
+        } else {
+            stream_flush(stream);
+        }
     }
 }
+
+/* --- lingering ------------------------------------------------------------ */
+
+/* A write costs far more than a look at what else has come.  So the output of a
+ * stream to which more will follow waits while there is other work, and when
+ * there is none one stream is written at a time, with a look in between. */
+
+static void
+write_lingering(struct loop *loop, struct stream *stream)
+{
+    TAILQ_REMOVE(&loop->lingering, stream, dirty_link);
+    stream->is_lingering = false;
+    stream_flush(stream);
+}
+
+/* Those that came back to the list stand behind younger ones: they are asked
+ * again whenever they get more, so none waits for long. */
+static void
+write_overdue(struct loop *loop)
+{
+    struct stream *stream;
+
+    while ((stream = TAILQ_FIRST(&loop->lingering)) != NULL &&
+           loop->now_us - stream->linger_us >= LINGER_US)
+        write_lingering(loop, stream);
+    if (stream != NULL && !ev_is_active(&loop->idle))
+        ev_idle_start(loop->ev, &loop->idle);
+    else if (stream == NULL && ev_is_active(&loop->idle))
+        ev_idle_stop(loop->ev, &loop->idle);
+}
+
+/* Nothing has come meanwhile. */
+static void
+on_idle(struct ev_loop *ev, ev_idle *watcher, int revents)
+{
+    struct loop *loop = watcher->data;
+    struct stream *stream = TAILQ_FIRST(&loop->lingering);
+
+    (void)ev;
+    (void)revents;
+    if (stream != NULL)
+        write_lingering(loop, stream);
+}
+
+/* --- turns ------------------------------------------------------------------ */
 
 static void
 run_hooks(struct loop *loop)
@@ -80,6 +130,7 @@ on_turn_end(struct ev_loop *ev, ev_prepare *watcher, int revents)
         run_hooks(loop);
         loop->again = false;
         write_dirty(loop);
+        write_overdue(loop);
     } while (loop->again);
     empty_graves(loop);
     chunk_pool_settle(&loop->chunks);
@@ -94,6 +145,10 @@ loop_new(void)
     ASSERT(loop->ev != NULL);
     read_clock(loop); /* for who asks before the first turn */
     TAILQ_INIT(&loop->dirty);
+    TAILQ_INIT(&loop->lingering);
+    ev_idle_init(&loop->idle, on_idle);
+    ev_set_priority(&loop->idle, EV_MINPRI);
+    loop->idle.data = loop;
     chunk_pool_init(&loop->chunks);
     ev_prepare_init(&loop->turn_end, on_turn_end);
     loop->turn_end.data = loop;
@@ -117,6 +172,9 @@ loop_free(struct loop **loopp)
     if (loop == NULL)
         return;
     write_dirty(loop);
+    while (!TAILQ_EMPTY(&loop->lingering))
+        write_lingering(loop, TAILQ_FIRST(&loop->lingering));
+    ev_idle_stop(loop->ev, &loop->idle);
     empty_graves(loop);
     ev_ref(loop->ev);
     ev_ref(loop->ev);

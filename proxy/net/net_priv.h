@@ -11,6 +11,10 @@
 
 #define LOOP_HOOKS 4
 #define LOOP_SCRATCH 65536 /* small extents are copied here to be written */
+#define LINGER_US 200 /* output waits no longer for what will follow */
+#define LINGER_BYTES 4096 /* output of this much does not wait */
+
+TAILQ_HEAD(stream_list, stream);
 
 struct loop {
     struct ev_loop *ev;
@@ -19,7 +23,9 @@ struct loop {
     uint64_t start_us;
     uint64_t now_us;
     struct chunk_pool chunks;
-    TAILQ_HEAD(, stream) dirty; /* have something to write */
+    struct stream_list dirty;     /* have something to write */
+    struct stream_list lingering; /* the same, but it may wait for more */
+    ev_idle idle;                 /* active while some linger */
     struct grave *graves;
     struct {
         turn_fn fn;
@@ -29,6 +35,9 @@ struct loop {
     bool again; /* loop_turn_again() has been called */
     char scratch[LOOP_SCRATCH];
 };
+
+/* May what it has wait for what will follow? */
+bool stream_lingers(struct stream *stream) MUST_CHECK;
 
 /* Write what the stream has; at the end of a turn.  In net/stream.c. */
 void stream_flush(struct stream *stream);

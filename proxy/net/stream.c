@@ -275,6 +275,7 @@ stream_flush(struct stream *stream)
     bool was_blocked = stream->blocked;
     size_t budget = FLUSH_MAX;
 
+    stream->has_lingered = false;
     if (!stream->is_open || stream->connecting || stream->blocked ||
         stream->broken)
         return;
@@ -297,12 +298,29 @@ stream_flush(struct stream *stream)
         update_interest(stream);
 }
 
+bool
+stream_lingers(struct stream *stream)
+{
+    if (stream->ops->more_follows == NULL || stream->blocked ||
+        stream->out.bytes >= LINGER_BYTES || chain_is_empty(&stream->out) ||
+        !stream->ops->more_follows(stream))
+        return false;
+    if (!stream->has_lingered) {
+        stream->has_lingered = true;
+        stream->linger_us = stream->loop->now_us;
+    }
+    return stream->loop->now_us - stream->linger_us < LINGER_US;
+}
+
 void
 stream_mark_dirty(struct stream *stream)
 {
     if (stream->is_dirty || !stream->is_open)
         return;
     stream->is_dirty = true;
+    if (stream->is_lingering)
+        TAILQ_REMOVE(&stream->loop->lingering, stream, dirty_link);
+    stream->is_lingering = false;
     TAILQ_INSERT_TAIL(&stream->loop->dirty, stream, dirty_link);
 }
 
@@ -428,17 +446,33 @@ stream_connect(struct stream *stream, struct loop *loop,
     return 0;
 }
 
+/* What lingers would have left before. */
+static void
+write_last(struct stream *stream)
+{
+    struct iovec iov[IOV_COUNT];
+    size_t offered;
+    int count = gather(stream, iov, &offered);
+
+    (void)!write_some(stream, iov, count);
+}
+
 void
 stream_close(struct stream *stream)
 {
     if (!stream->is_open)
         return;
+    if (stream->is_lingering && !stream->broken)
+        write_last(stream);
     stream->is_open = false;
     ev_clear_pending(stream->loop->ev, &stream->io);
     update_interest(stream);
     if (stream->is_dirty)
         TAILQ_REMOVE(&stream->loop->dirty, stream, dirty_link);
     stream->is_dirty = false;
+    if (stream->is_lingering)
+        TAILQ_REMOVE(&stream->loop->lingering, stream, dirty_link);
+    stream->is_lingering = false;
     close(stream->io.fd);
     chain_clear(&stream->out);
     chunk_unref(&stream->in.chunk);

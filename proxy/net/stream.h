@@ -11,7 +11,8 @@
  * is shown again, with more behind it, in one piece; stream->want says how
  * many bytes in one piece would help (0: any).  stream_push() queues bytes,
  * which are written together at the end of the turn; on_sent says how many
- * have left.
+ * have left.  Where the owner says that more will follow, little output waits
+ * for it, while the loop has other work and for LINGER_US at most.
  *
  * Small pieces left over are moved out of the shared input chunk, so an idle or
  * slow peer pins little (at most STREAM_SMALL bytes, or a chunk of its own).
@@ -51,6 +52,9 @@ struct stream_ops {
     void (*on_input)(struct stream *stream);
     void (*on_sent)(struct stream *stream, size_t bytes);
     void (*on_end)(struct stream *stream, enum stream_end end);
+    /* Will more be pushed soon, without anything from this peer?  May be
+     * NULL: no. */
+    bool (*more_follows)(struct stream *stream);
 };
 
 struct stream_input {
@@ -63,15 +67,18 @@ struct stream {
     ev_io io;
     struct loop *loop;
     const struct stream_ops *ops;
-    TAILQ_ENTRY(stream) dirty_link;
+    TAILQ_ENTRY(stream) dirty_link; /* is_dirty, is_lingering */
     struct stream_input in;
     struct chain out;
     uint32_t want;   /* bytes the owner would like in one piece */
     uint32_t expect; /* bytes that messages lately had: a first read's size */
     uint32_t read_large; /* read size once the peer fills its buffer */
+    uint64_t linger_us; /* since when its output waits */
     int err;         /* errno, with STREAM_ERROR and STREAM_REFUSED */
     bool is_open;
-    bool is_dirty;
+    bool is_dirty;   /* is among those that are written at the turn's end */
+    bool is_lingering; /* is among those that wait for more */
+    bool has_lingered; /* since linger_us, whatever it is among now */
     bool connecting;
     bool reading;    /* the owner wants input */
     bool blocked;    /* the socket takes no more for now */

@@ -541,10 +541,18 @@ on_end(struct stream *stream, enum stream_end end)
     session_resume_later(session);
 }
 
+/* Requests are unanswered, so their answers are under way. */
+static bool
+more_follows(struct stream *stream)
+{
+    return CONTAINER_OF(stream, struct session, stream)->in_flight > 0;
+}
+
 static const struct stream_ops session_stream_ops = {
     .on_input = on_input,
     .on_sent = on_sent,
     .on_end = on_end,
+    .more_follows = more_follows,
 };
 
 /* --- called by env ----------------------------------------------------------- */

@@ -1,0 +1,249 @@
+/*
+ * tests/unit/net/test_linger.c - output that waits for what will follow.
+ *
+ * On the real loop.  The sockets keep the bounds of what is written, so a
+ * message at the far end is one write.
+ */
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/loop.h"
+#include "net/stream.h"
+
+#include "unit.h"
+
+#define LARGE 8192 /* more than waits */
+
+static struct loop *loop;
+static struct stream stream;
+static struct wakeup wakeup;
+static struct fd_watch far_watch;
+static int far_end;
+static bool follows; /* what the stream's owner says */
+static unsigned turns;
+static char got[LARGE];
+static ssize_t got_len; /* of the first message, -1 before */
+
+static bool
+more_follows(struct stream *of)
+{
+    (void)of;
+    return follows;
+}
+
+static void
+nothing_in(struct stream *of)
+{
+    (void)of;
+}
+
+static void
+nothing_sent(struct stream *of, size_t bytes)
+{
+    (void)of;
+    (void)bytes;
+}
+
+static void
+no_end(struct stream *of, enum stream_end end)
+{
+    (void)of;
+    (void)end;
+}
+
+static const struct stream_ops ops = {
+    .on_input = nothing_in,
+    .on_sent = nothing_sent,
+    .on_end = no_end,
+    .more_follows = more_follows,
+};
+
+/* The first message has come. */
+static void
+on_message(struct fd_watch *watch, void *arg)
+{
+    (void)watch;
+    (void)arg;
+    got_len = recv(far_end, got, sizeof(got), 0);
+    loop_stop(loop);
+}
+
+static void
+setup(wakeup_fn on_turn)
+{
+    int ends[2];
+
+    ck_assert_int_eq(
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+    loop = loop_new();
+    stream_open(&stream, loop, ends[0], &ops);
+    far_end = ends[1];
+    fd_watch_start(&far_watch, loop, far_end, on_message, NULL);
+    wakeup_init(&wakeup, loop, on_turn, NULL);
+    wakeup_send(&wakeup);
+    turns = 0;
+    got_len = -1;
+}
+
+static void
+teardown(void)
+{
+    stream_close(&stream);
+    fd_watch_stop(&far_watch);
+    wakeup_fini(&wakeup);
+    loop_free(&loop);
+    close(far_end);
+}
+
+static void
+assert_got(const char *text)
+{
+    ck_assert_int_eq(got_len, (ssize_t)strlen(text));
+    ck_assert_mem_eq(got, text, strlen(text));
+}
+
+static void
+push(const char *text)
+{
+    stream_push_copy(&stream, text, strlen(text));
+}
+
+static void
+push_once(struct wakeup *of, void *arg)
+{
+    (void)of;
+    (void)arg;
+    push("a");
+    follows = true;
+}
+
+START_TEST(it_leaves_when_nothing_else_is_to_be_done)
+{
+    setup(push_once);
+    loop_run(loop);
+    assert_got("a");
+    teardown();
+}
+END_TEST
+
+static void
+push_over_two_turns(struct wakeup *of, void *arg)
+{
+    (void)arg;
+    follows = turns++ == 0;
+    push(follows ? "a" : "b");
+    if (follows)
+        wakeup_send(of);
+}
+
+START_TEST(what_follows_goes_with_it)
+{
+    setup(push_over_two_turns);
+    loop_run(loop);
+    assert_got("ab");
+    teardown();
+}
+END_TEST
+
+static void
+push_and_be_busy(struct wakeup *of, void *arg)
+{
+    (void)arg;
+    follows = true;
+    if (turns++ == 0)
+        push("a");
+    wakeup_send(of);
+}
+
+START_TEST(it_leaves_though_the_loop_is_never_idle)
+{
+    setup(push_and_be_busy);
+    loop_run(loop);
+    assert_got("a");
+    ck_assert_uint_gt(turns, 1);
+    teardown();
+}
+END_TEST
+
+static void
+push_without_end(struct wakeup *of, void *arg)
+{
+    (void)arg;
+    follows = true;
+    if (turns++ < LARGE / 4)
+        push("a");
+    wakeup_send(of);
+}
+
+START_TEST(it_leaves_though_more_comes_all_the_time)
+{
+    setup(push_without_end);
+    loop_run(loop);
+    ck_assert_int_gt(got_len, 0);
+    teardown();
+}
+END_TEST
+
+static void
+push_much_then_look(struct wakeup *of, void *arg)
+{
+    static const char much[LARGE];
+
+    (void)arg;
+    follows = true;
+    if (turns++ == 0) {
+        stream_push_copy(&stream, much, sizeof(much));
+        fd_watch_stop(&far_watch);
+        wakeup_send(of);
+        return;
+    }
+    got_len = recv(far_end, got, sizeof(got), 0);
+    loop_stop(loop);
+}
+
+START_TEST(much_does_not_wait)
+{
+    setup(push_much_then_look);
+    loop_run(loop);
+    ck_assert_int_eq(got_len, LARGE);
+    teardown();
+}
+END_TEST
+
+static void
+push_then_close(struct wakeup *of, void *arg)
+{
+    (void)arg;
+    follows = true;
+    if (turns++ == 0) {
+        push("a");
+        wakeup_send(of);
+    } else {
+        stream_close(&stream);
+    }
+}
+
+START_TEST(it_leaves_when_the_stream_is_closed)
+{
+    setup(push_then_close);
+    loop_run(loop);
+    assert_got("a");
+    ck_assert_int_eq(recv(far_end, got, sizeof(got), 0), 0);
+    teardown();
+}
+END_TEST
+
+int
+main(void)
+{
+    TCase *tests = tcase_create("linger");
+
+    tcase_add_test(tests, it_leaves_when_nothing_else_is_to_be_done);
+    tcase_add_test(tests, what_follows_goes_with_it);
+    tcase_add_test(tests, it_leaves_though_the_loop_is_never_idle);
+    tcase_add_test(tests, it_leaves_though_more_comes_all_the_time);
+    tcase_add_test(tests, much_does_not_wait);
+    tcase_add_test(tests, it_leaves_when_the_stream_is_closed);
+    return unit_run("net", tests);
+}
