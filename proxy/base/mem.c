@@ -83,6 +83,12 @@ mem_try_alloc(size_t size)
     return malloc(size);
 }
 
+void
+mem_zero(void *ptr, size_t size)
+{
+    memset(ptr, 0, size);
+}
+
 char *
 mem_strdup(const char *string)
 {

@@ -37,17 +37,16 @@ request_new(struct session *session, const struct command *command)
     } else {
         request = mem_alloc(sizeof(*request));
     }
-    *request = (struct request){
-        .pool = session->pool,
-        .session = session,
-        .generation = generation_ref(session->generation),
-        .command = command,
-        .id = ++env->next_request_id,
-        .start_us = loop_now_us(env->loop),
-        .refs = 1,
-        .no_reply = session->reply_off,
-    };
-    call_init(&request->call, &request_call_ops);
+    mem_zero(request, sizeof(*request));
+    request->pool = session->pool;
+    request->session = session;
+    request->generation = generation_ref(session->generation);
+    request->command = command;
+    request->id = ++env->next_request_id;
+    request->start_us = loop_now_us(env->loop);
+    request->refs = 1;
+    request->no_reply = session->reply_off;
+    request->call.ops = &request_call_ops;
     TAILQ_INSERT_TAIL(&session->queue, request, link);
     session->in_flight++;
     cell_inc(&session->pool->stats->requests_in_flight);

@@ -3,6 +3,7 @@
  */
 #include "upstream/server.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/log_limit.h"
@@ -71,8 +72,12 @@ server_close(struct server *server, enum close_reason why)
 static bool
 key_equal(struct lane_key a, struct lane_key b)
 {
-    return a.db == b.db && a.resp == b.resp &&
-        a.is_readonly == b.is_readonly && a.is_aside == b.is_aside;
+    uint64_t all_a, all_b;
+
+    static_assert(sizeof(a) == sizeof(all_a), "no byte without a name");
+    memcpy(&all_a, &a, sizeof(a));
+    memcpy(&all_b, &b, sizeof(b));
+    return all_a == all_b;
 }
 
 /* --- making ----------------------------------------------------------------- */
