@@ -93,13 +93,15 @@ cluster_check(struct report *report, const struct node *map,
               const struct pool_settings *pool)
 {
     bool is_cluster = node_find(map, VIEW("cluster")) != NULL;
+    bool has_replicas =
+        is_cluster || node_find(map, VIEW("sentinels")) != NULL;
 
     if (is_cluster)
         check_alone(report, map, pool);
-    else if (node_find(map, VIEW("read_from")) != NULL)
+    else if (!has_replicas && node_find(map, VIEW("read_from")) != NULL)
         report_error(report, node_key_mark(map, VIEW("read_from")),
-                     "read_from", "found without cluster, allowed only "
-                     "together with it");
+                     "read_from", "found without cluster or sentinels, "
+                     "allowed only together with one of them");
     if (pool->read_from == READ_FROM_ZONE && pool->zone == NULL)
         report_error(report, node_key_mark(map, VIEW("read_from")),
                      "read_from", "found zone without the key zone, allowed "
@@ -108,9 +110,10 @@ cluster_check(struct report *report, const struct node *map,
         report_error(report, node_key_mark(map, VIEW("announce")), "announce",
                      "found without cluster_emulation, allowed only together "
                      "with it");
-    if (!is_cluster && node_find(map, VIEW("zones")) != NULL)
+    if (!has_replicas && node_find(map, VIEW("zones")) != NULL)
         report_error(report, node_key_mark(map, VIEW("zones")), "zones",
-                     "found without cluster, allowed only together with it");
+                     "found without cluster or sentinels, allowed only "
+                     "together with one of them");
 }
 
 void

@@ -293,7 +293,12 @@ static void
 watch_probe(struct watch *watch)
 {
     struct server *server = watch->server;
-    struct lane_key key = {.db = 0, .resp = 2};
+    struct lane_key key = {
+        .db = 0,
+        .resp = 2,
+        .is_readonly = pool_is_named(server->settings) &&
+            watch->shard >= watch->pool->pool->current->shard_count,
+    };
 
     if (server_has_no_address(server)) {
         if (pool_is_named(server->settings))

@@ -26,7 +26,7 @@ struct checkup {
     char id[NODE_ID_MAX + 1];
     char *name;
     char *zone; /* as it says itself, or NULL */
-    char *host; /* an address or a name ... */
+    char *host; /* an address or a name, NULL: not known; ... */
     char *ip;   /* ... and then its address, as others say, or NULL */
     uint16_t port;
     uint32_t number;  /* in the roster */
@@ -43,7 +43,7 @@ struct checkups {
     struct loop *loop;
     struct names *names;
     const struct pool_settings *settings;
-    struct cluster_stats *stats;
+    struct checkup_cells cells;
     checkups_fn on_change;
     void *arg;
     struct checkup **items; /* as the roster numbers them */
@@ -164,8 +164,8 @@ count_states(const struct checkups *all)
 
     for (uint32_t i = 0; i < all->count; i++)
         counts[all->items[i]->state]++;
-    cell_set(&all->stats->replicas_cut, counts[REPLICA_CUT]);
-    cell_set(&all->stats->replicas_behind, counts[REPLICA_BEHIND]);
+    cell_set(all->cells.cut, counts[REPLICA_CUT]);
+    cell_set(all->cells.behind, counts[REPLICA_BEHIND]);
 }
 
 static void
@@ -252,6 +252,8 @@ encode_questions(const struct pool_settings *settings, struct buf *out)
 static bool
 find_where(const struct checkup *checkup, struct address *address)
 {
+    if (checkup->host == NULL)
+        return false;
     if (address_from_literal(address, checkup->host, checkup->port))
         return true;
     bool has_ip = checkup->ip != NULL &&
@@ -288,6 +290,12 @@ on_timer(struct timer *timer, void *arg)
 
 /* --- the nodes --------------------------------------------------------------- */
 
+static char *
+text_dup(const char *text)
+{
+    return text == NULL ? NULL : mem_strdup(text);
+}
+
 static struct checkup *
 checkup_new(struct checkups *all, const struct roster_entry *entry)
 {
@@ -296,8 +304,8 @@ checkup_new(struct checkups *all, const struct roster_entry *entry)
     checkup->all = all;
     memcpy(checkup->id, entry->id, sizeof(checkup->id));
     checkup->name = mem_strdup(entry->name);
-    checkup->host = mem_strdup(entry->address.host);
-    checkup->ip = entry->ip == NULL ? NULL : mem_strdup(entry->ip);
+    checkup->host = text_dup(entry->address.host);
+    checkup->ip = text_dup(entry->ip);
     checkup->port = entry->address.port;
     ask_init(&checkup->ask, all->loop, on_answers);
     checkup->ask.keeps = true;
@@ -319,13 +327,19 @@ checkup_free(struct checkup *checkup)
 }
 
 static bool
+text_equal(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool
 is_of(const struct checkup *checkup, const struct roster_entry *entry)
 {
-    const char *ip = checkup->ip == NULL ? "" : checkup->ip;
-
     return strcmp(checkup->id, entry->id) == 0 &&
         strcmp(checkup->name, entry->name) == 0 &&
-        strcmp(ip, entry->ip == NULL ? "" : entry->ip) == 0;
+        text_equal(checkup->ip, entry->ip) &&
+        text_equal(checkup->host, entry->address.host) &&
+        checkup->port == entry->address.port;
 }
 
 /* The same node as before, or a new one. */
@@ -403,8 +417,8 @@ static void
 write_zone(const struct checkups *all, const struct checkup *checkup,
            struct roster_entry *entry)
 {
-    const char *zone =
-        zones_find(all->settings, entry->ip, entry->address.port);
+    const char *ip = entry->ip != NULL ? entry->ip : entry->address.host;
+    const char *zone = zones_find(all->settings, ip, entry->address.port);
 
     if (zone == NULL && entry->zone == NULL && checkup != NULL)
         zone = checkup->zone;
@@ -412,6 +426,17 @@ write_zone(const struct checkups *all, const struct checkup *checkup,
         return;
     mem_free(entry->zone);
     entry->zone = mem_strdup(zone);
+}
+
+/* Who finds it cut off is right: they have not looked at the same time. */
+static void
+write_state(const struct checkup *checkup, struct roster_entry *entry)
+{
+    bool is_well = entry->is_usable || entry->is_cut;
+
+    entry->is_usable &= checkup->state == REPLICA_FRESH;
+    entry->is_cut = is_well && !entry->is_usable &&
+        checkup->state != REPLICA_BEHIND;
 }
 
 void
@@ -426,8 +451,7 @@ checkups_write(const struct checkups *all, struct roster *roster)
         entry->is_near = checkup->is_near;
         if (i < roster->shard_count)
             continue;
-        entry->is_cut = entry->is_usable && checkup->state == REPLICA_CUT;
-        entry->is_usable &= checkup->state == REPLICA_FRESH;
+        write_state(checkup, entry);
     }
 }
 
@@ -435,13 +459,13 @@ checkups_write(const struct checkups *all, struct roster *roster)
 
 struct checkups *
 checkups_new(struct names *names, struct loop *loop,
-             struct cluster_stats *stats, checkups_fn on_change, void *arg)
+             struct checkup_cells cells, checkups_fn on_change, void *arg)
 {
     struct checkups *all = MEM_NEW(struct checkups);
 
     all->names = names;
     all->loop = loop;
-    all->stats = stats;
+    all->cells = cells;
     all->on_change = on_change;
     all->arg = arg;
     all->dice = loop_clock_us(loop) ^ (uintptr_t)all;

@@ -1,5 +1,5 @@
 /*
- * discovery/checkups.h - asking each node of a cluster how it is doing.
+ * discovery/checkups.h - asking each node of a pool how it is doing.
  *
  *   roster --> one checkup a node --INFO--> its link, its offset, its zone,
  *                                           and how long the answer took
@@ -9,12 +9,12 @@
  * written into the rosters that are published.  A node that does not answer
  * stays what it was: whether it is down is for others to say.
  *
- * Owner: struct cluster.  Control thread.
+ * Owner: struct cluster, struct sentinels.  Control thread.
  */
 #ifndef DISCOVERY_CHECKUPS_H
 #define DISCOVERY_CHECKUPS_H
 
-#include "discovery/cluster_stats.h"
+#include "base/counter.h"
 #include "upstream/roster.h"
 
 struct checkups;
@@ -24,9 +24,15 @@ struct names;
 /* Something has changed that is to be written into a roster. */
 typedef void (*checkups_fn)(void *arg);
 
-/* `names` and `stats` are borrowed. */
+/* Gauges of replicas that are not read from. */
+struct checkup_cells {
+    struct cell *cut;
+    struct cell *behind;
+};
+
+/* `names` and the cells are borrowed. */
 struct checkups *checkups_new(struct names *names, struct loop *loop,
-                              struct cluster_stats *stats,
+                              struct checkup_cells cells,
                               checkups_fn on_change, void *arg);
 void checkups_free(struct checkups **allp);
 

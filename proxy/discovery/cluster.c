@@ -432,7 +432,10 @@ cluster_new(struct loop *loop, struct names *names,
     cell_set(&cluster->stats.slots_uncovered, ROUTE_SLOTS);
     ask_init(&cluster->ask, loop, on_answers);
     cluster->checkups =
-        checkups_new(names, loop, &cluster->stats, on_checkups, cluster);
+        checkups_new(names, loop,
+                     (struct checkup_cells){&cluster->stats.replicas_cut,
+                                            &cluster->stats.replicas_behind},
+                     on_checkups, cluster);
     timer_init(&cluster->next, loop, on_next, cluster);
     candidates_init(&cluster->candidates);
     candidates_set_seeds(&cluster->candidates, settings, loop_now_us(loop));

@@ -262,6 +262,7 @@ move(struct sentinel_master *master, const struct vote *vote,
     master->port = vote->port;
     master->since_us = loop_clock_us(master->owner->loop);
     master->owner->has_changed = true;
+    sentinel_replicas_drop(master->replicas, vote->host, vote->port);
     listen_to_hello(master);
 }
 
@@ -357,7 +358,7 @@ find_higher(const struct sentinel_master *master, const struct vote *votes,
     return NULL;
 }
 
-void
+bool
 sentinel_master_review(struct sentinel_master *master,
                        const struct vote *votes, size_t count, bool whole)
 {
@@ -379,6 +380,7 @@ sentinel_master_review(struct sentinel_master *master,
         let_go(master);
     if (master->hold != MASTER_FOLLOWED)
         sentinels_want(master->owner);
+    return whole && result.verdict == EPOCH_BELIEVED;
 }
 
 /* --- life ------------------------------------------------------------------------------ */
@@ -409,5 +411,6 @@ sentinel_master_free(struct sentinel_master **masterp)
     subscription_stop(&master->hello);
     mem_free(master->name);
     mem_free(master->host);
+    sentinel_replicas_free(&master->replicas);
     mem_free(master);
 }

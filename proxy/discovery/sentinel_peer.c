@@ -2,7 +2,7 @@
  * discovery/sentinel_peer.c - questions to one Sentinel, and its answers.
  *
  *   [AUTH]  SENTINEL MYID  (SENTINEL MASTER m, GET-MASTER-ADDR-BY-NAME m,
- *           SENTINELS m) for each master
+ *           SENTINELS m [, REPLICAS m]) for each master
  */
 #include "discovery/sentinel_peer.h"
 
@@ -12,8 +12,8 @@
 #include "resp/encode.h"
 #include "resp/reply_read.h"
 
-#define QUESTIONS_A_MASTER 3
-#define SLICE ((ASK_MAX - 2) / QUESTIONS_A_MASTER)
+#define QUESTIONS_A_MASTER 3 /* and one where replicas are read from */
+#define SLICE ((ASK_MAX - 2) / (QUESTIONS_A_MASTER + 1))
 #define LIST_MAX EPOCH_VOTES_MAX
 #define TILT_US 35000000u /* Sentinel's own period, and a little */
 #define QUOTED_MAX 256
@@ -26,6 +26,7 @@ static void
 vote_clear(struct kept_vote *vote)
 {
     mem_free(vote->host);
+    sentinel_replicas_free(&vote->replicas);
     *vote = (struct kept_vote){.kind = VOTE_SILENT};
 }
 
@@ -63,6 +64,12 @@ sentinel_peer_vote(const struct sentinel_peer *peer, uint32_t master)
     if (vote.kind == VOTE_ADDRESS && now_of(peer) < peer->tilt_until_us)
         vote.kind = VOTE_SILENT;
     return vote;
+}
+
+static bool
+has_replicas(const struct sentinel_peer *peer)
+{
+    return peer->owner->settings->read_from != READ_FROM_PRIMARY;
 }
 
 static void
@@ -169,6 +176,14 @@ take_master(struct sentinel_peer *peer, uint32_t number, struct view reply,
                      (int)MIN(text.len, (size_t)200), text.data);
 }
 
+static void
+take_replicas(struct kept_vote *vote, struct view reply)
+{
+    if (vote->kind == VOTE_ADDRESS)
+        vote->replicas = sentinel_replicas_read(reply, view_str(vote->host),
+                                                vote->port);
+}
+
 /* Learnt ones teach nothing: a lie would spread. */
 static void
 take_others(struct sentinel_peer *peer, struct view reply)
@@ -205,6 +220,8 @@ take_answers(struct sentinel_peer *peer, struct error *error)
             return -1;
         take_others(peer, answer[2]);
         answer += QUESTIONS_A_MASTER;
+        if (has_replicas(peer))
+            take_replicas(&peer->votes[i], *answer++);
     }
     return 0;
 }
@@ -277,6 +294,10 @@ ask_slice(struct sentinel_peer *peer)
                         owner->masters[i]->name);
         encode_question(&questions, "SENTINELS", owner->masters[i]->name);
         count += QUESTIONS_A_MASTER;
+        if (!has_replicas(peer))
+            continue;
+        encode_question(&questions, "REPLICAS", owner->masters[i]->name);
+        count++;
     }
     ask_start(&peer->ask, &peer->address, buf_view(&questions), count,
               owner->settings->connect_timeout_ms);
@@ -347,8 +368,11 @@ on_message(struct subscription *subscription,
         return; /* not one of ours */
     switch (event.kind) {
     case SENTINEL_EVENT_NOISE:
-    case SENTINEL_EVENT_REPLICAS:
         return;
+    case SENTINEL_EVENT_REPLICAS:
+        if (!has_replicas(peer))
+            return;
+        break;
     case SENTINEL_EVENT_TILT:
         peer->tilt_until_us = now_of(peer) + TILT_US;
         break;

@@ -19,6 +19,7 @@
 #include "discovery/ask.h"
 #include "discovery/epoch.h"
 #include "discovery/sentinel_read.h"
+#include "discovery/sentinel_replicas.h"
 #include "discovery/subscription.h"
 
 struct sentinel_peer;
@@ -31,6 +32,7 @@ struct kept_vote {
     uint16_t port;
     uint64_t epoch;
     bool is_failing_over;
+    struct sentinel_replicas *replicas; /* NULL: it was not asked */
 };
 
 struct sentinel_peer {

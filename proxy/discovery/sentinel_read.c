@@ -87,6 +87,10 @@ take_field(struct reading *reading, struct view key, struct view value)
         reading->has_epoch = view_to_u64(value, &into->epoch);
     else if (view_equal(key, VIEW("master-link-status")))
         into->is_link_ok = view_equal(value, VIEW("ok"));
+    else if (view_equal(key, VIEW("master-host")))
+        into->master_host = is_host(value) ? value : VIEW("");
+    else if (view_equal(key, VIEW("master-port")))
+        into->master_port = port_of(value);
     else if (view_equal(key, VIEW("role-reported")))
         into->is_replica = view_equal(value, VIEW("slave"));
     else if (view_equal(key, VIEW("replica-announced")))
@@ -225,13 +229,13 @@ sentinel_read_id(struct view reply)
 }
 
 bool
-sentinel_replica_is_usable(const struct sentinel_instance *replica)
+sentinel_replica_is_well(const struct sentinel_instance *replica)
 {
     unsigned bad = SENTINEL_S_DOWN | SENTINEL_O_DOWN | SENTINEL_MASTER_DOWN |
         SENTINEL_DISCONNECTED;
 
-    return (replica->flags & bad) == 0 && replica->is_link_ok &&
-        replica->is_replica && !replica->is_hidden;
+    return (replica->flags & bad) == 0 && replica->is_replica &&
+        !replica->is_hidden;
 }
 
 /* --- messages ----------------------------------------------------------------------- */

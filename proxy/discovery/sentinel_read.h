@@ -48,10 +48,12 @@ struct sentinel_instance {
     struct view host; /* as it is announced: an address or a name */
     struct view run_id;
     uint64_t epoch;   /* of a master: config-epoch */
-    uint64_t offset;  /* of a replica, like the last three */
-    unsigned flags;
+    struct view master_host; /* of a replica, like the next two ... */
+    uint64_t offset;
+    uint16_t master_port;
     uint16_t port;
-    bool is_link_ok;  /* to its master */
+    unsigned flags;
+    bool is_link_ok;  /* ... and the last three: to its master */
     bool is_replica;  /* it says so itself */
     bool is_hidden;   /* replica-announced 0 */
 };
@@ -71,8 +73,9 @@ enum sentinel_reply sentinel_read_list(struct view reply,
 /* An answer to SENTINEL MYID: empty when it gives none. */
 struct view sentinel_read_id(struct view reply);
 
-/* May it be read from, as far as its Sentinel knows? */
-bool sentinel_replica_is_usable(const struct sentinel_instance *replica);
+/* May it be read from, as far as its Sentinel knows, if it is linked to its
+ * master? */
+bool sentinel_replica_is_well(const struct sentinel_instance *replica);
 
 /* --- messages ----------------------------------------------------------------- */
 

@@ -272,7 +272,9 @@ review(struct sentinels *sentinels, uint32_t number, bool whole)
         if (sentinels_counts(sentinels, peer))
             votes[count++] = sentinel_peer_vote(peer, number);
     }
-    sentinel_master_review(sentinels->masters[number], votes, count, whole);
+    if (sentinel_master_review(sentinels->masters[number], votes, count,
+                               whole))
+        sentinels_take_replicas(sentinels, number);
 }
 
 static void
@@ -280,6 +282,7 @@ tell(struct sentinels *sentinels, bool whole)
 {
     if (sentinels->has_changed) {
         sentinels->has_changed = false;
+        sentinels_check_up(sentinels);
         sentinels->fruitless = 0;
         sentinels->known_us = sentinels->asked_us;
         sentinels->ops->on_change(sentinels, sentinels->asked_us);
@@ -361,38 +364,6 @@ sentinels_find(const struct sentinels *sentinels, struct view name)
     return i;
 }
 
-static void
-fill_entry(struct roster_entry *entry, const struct sentinel_master *master)
-{
-    if (master->host == NULL)
-        return;
-    entry->address.host = mem_strdup(master->host);
-    entry->address.port = master->port;
-    entry->address.mode = -1;
-    entry->address.text = strchr(master->host, ':') != NULL
-        ? mem_printf("[%s]:%u", master->host, master->port)
-        : mem_printf("%s:%u", master->host, master->port);
-    entry->epoch = master->epoch;
-    entry->is_held = master->hold != MASTER_FOLLOWED;
-    entry->rejects_writes = master->lacks_quorum &&
-        master->owner->settings->rejects_without_quorum;
-}
-
-struct roster *
-sentinels_roster(const struct sentinels *sentinels,
-                 const struct pool_settings *settings)
-{
-    struct roster *roster = roster_of_settings(settings);
-
-    for (uint32_t i = 0; i < roster->count; i++) {
-        struct view name = view_str(settings->servers[i].master);
-        uint32_t number = sentinels_find(sentinels, name);
-        if (number < sentinels->master_count)
-            fill_entry(&roster->entries[i], sentinels->masters[number]);
-    }
-    return roster;
-}
-
 /* --- settings --------------------------------------------------------------------------- */
 
 unsigned
@@ -461,12 +432,22 @@ sentinels_configure(struct sentinels *sentinels,
     sentinels->settings = settings;
     set_masters(sentinels);
     set_seeds(sentinels);
+    sentinels_check_up(sentinels);
     sentinels->is_wanted = true;
     sentinels->fruitless = 0;
     timer_start(&sentinels->next, 0);
 }
 
 /* --- life ------------------------------------------------------------------------------- */
+
+static void
+on_checkups(void *arg)
+{
+    struct sentinels *sentinels = arg;
+
+    /* Nothing was asked of the Sentinels. */
+    sentinels->ops->on_change(sentinels, sentinels->known_us);
+}
 
 struct sentinels *
 sentinels_new(struct loop *loop, struct names *names,
@@ -481,6 +462,11 @@ sentinels_new(struct loop *loop, struct names *names,
     sentinels->arg = arg;
     sentinels->dice = loop_clock_us(loop) ^ (uintptr_t)sentinels;
     timer_init(&sentinels->next, loop, on_next, sentinels);
+    sentinels->checkups = checkups_new(
+        names, loop,
+        (struct checkup_cells){&sentinels->stats.replicas_cut,
+                               &sentinels->stats.replicas_behind},
+        on_checkups, sentinels);
     sentinels_configure(sentinels, settings);
     return sentinels;
 }
@@ -498,6 +484,7 @@ sentinels_free(struct sentinels **sentinelsp)
     for (uint32_t i = 0; i < sentinels->master_count; i++)
         sentinel_master_free(&sentinels->masters[i]);
     mem_free(sentinels->masters);
+    checkups_free(&sentinels->checkups);
     mem_free(sentinels);
 }
 

@@ -1,11 +1,12 @@
 /*
- * discovery/sentinels_priv.h - what sentinels.c, sentinel_master.c and
- * sentinel_peer.c share.
+ * discovery/sentinels_priv.h - what sentinels.c, sentinel_master.c,
+ * sentinel_peer.c and sentinel_roster.c share.
  */
 #ifndef DISCOVERY_SENTINELS_PRIV_H
 #define DISCOVERY_SENTINELS_PRIV_H
 
 #include "config/settings.h"
+#include "discovery/checkups.h"
 #include "discovery/names.h"
 #include "discovery/sentinel_peer.h"
 #include "discovery/sentinels.h"
@@ -39,6 +40,7 @@ struct sentinel_master {
     uint64_t muted_until_us;               /* ... and is not heard until then */
     bool lacks_quorum;   /* and writes are to be rejected meanwhile */
     struct subscription hello;
+    struct sentinel_replicas *replicas; /* NULL: none are known */
 };
 
 struct sentinels {
@@ -62,6 +64,7 @@ struct sentinels {
     bool is_whole;          /* ... and has been looked at as a whole */
     bool is_asking;         /* it is being begun: nobody judges by it yet */
     bool has_changed;       /* since it was last told of */
+    struct checkups *checkups; /* of masters and replicas */
     struct sentinel_stats stats;
 };
 
@@ -94,6 +97,13 @@ bool sentinels_knows(const struct sentinels *sentinels, struct view run_id);
 unsigned sentinels_encode_auth(const struct pool_settings *settings,
                                struct buf *out);
 
+/* --- sentinel_roster.c ------------------------------------------------------- */
+
+/* The replicas of a master are what most Sentinels say now. */
+void sentinels_take_replicas(struct sentinels *sentinels, uint32_t number);
+/* Ask those that are in the roster now how they are. */
+void sentinels_check_up(struct sentinels *sentinels);
+
 /* --- sentinel_master.c ------------------------------------------------------- */
 
 struct sentinel_master *
@@ -101,8 +111,9 @@ sentinel_master_new(struct sentinels *owner,
                     const struct server_settings *server);
 void sentinel_master_free(struct sentinel_master **masterp);
 
-/* Judge it by the votes; `whole`: all have answered or failed. */
-void sentinel_master_review(struct sentinel_master *master,
+/* Judge it by the votes; `whole`: all have answered or failed.  True when all are
+ * here and enough stand by what is believed. */
+bool sentinel_master_review(struct sentinel_master *master,
                             const struct vote *votes, size_t count,
                             bool whole);
 /* A Sentinel fails it over, or has given that up. */

@@ -1,9 +1,9 @@
 /*
  * session/attempt.h - one try to get a command, or a part of one, executed.
  *
- * Embedded beside a call.  In the pool of a cluster a try may come to nothing
- * without an answer for the client: then it is held until it can be made again
- * (session/holding.h).
+ * Embedded beside a call.  In the pool of a cluster, or of masters that Sentinels
+ * name, a try may come to nothing without an answer for the client: then it is held
+ * until it can be made again (session/holding.h).
  */
 #ifndef SESSION_ATTEMPT_H
 #define SESSION_ATTEMPT_H

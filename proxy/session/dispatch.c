@@ -203,7 +203,11 @@ request_place(struct session *session, struct view key)
 
     if (likely(!pool_is_cluster(session->pool->settings))) {
         uint32_t shard = route_find(route, key, &pool->dice);
-        return (struct place){.slot = shard, .shard = shard};
+        return (struct place){
+            .slot = shard,
+            .shard = shard,
+            .is_keyed = session->generation->readers != NULL,
+        };
     }
     uint32_t slot = route_slot(route, key);
     return (struct place){

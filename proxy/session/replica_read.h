@@ -5,9 +5,10 @@
  *                           |
  *                           +--MOVED, LOADING, lost ...--> primary
  *
- * Only in the pool of a cluster that does not read from primaries.  A command
- * that only reads is sent to whom upstream/readers.h chooses, over a lane that
- * has said READONLY.  What a replica refuses is held (session/holding.h) and
+ * Only in the pool of a cluster, or of masters that Sentinels name, that does not
+ * read from primaries.  A command that only reads is sent to whom
+ * upstream/readers.h chooses, over a lane that has said READONLY, or that has heard
+ * that it leads to a replica.  What a replica refuses is held (session/holding.h) and
  * goes out again at once, to the primary.
  */
 #ifndef SESSION_REPLICA_READ_H

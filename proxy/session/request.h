@@ -72,7 +72,7 @@ bool request_accept(struct session *session, struct chunk *chunk,
 struct place {
     uint32_t slot;  /* in a cluster, else 0 */
     uint32_t shard; /* number of a server, or ROUTE_NONE */
-    bool is_keyed;  /* in the pool of a cluster: a key says so */
+    bool is_keyed;  /* a key says so, where replicas may be read from */
 };
 
 struct place request_place(struct session *session, struct view key);

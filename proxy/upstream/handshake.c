@@ -41,11 +41,19 @@ encode_select(uint64_t db, struct buf *out)
     return 1;
 }
 
-/* Else a replica sends everybody to its primary. */
-static unsigned
-encode_readonly(bool is_readonly, struct buf *out)
+/* Else a replica in a cluster sends everybody to its primary; others do not know
+ * the word. */
+static bool
+has_readonly(const struct pool_settings *settings, struct lane_key key)
 {
-    if (!is_readonly)
+    return key.is_readonly && pool_is_cluster(settings);
+}
+
+static unsigned
+encode_readonly(const struct pool_settings *settings, struct lane_key key,
+                struct buf *out)
+{
+    if (!has_readonly(settings, key))
         return 0;
     encode_array(out, 1);
     encode_bulk_str(out, "READONLY");
@@ -81,19 +89,20 @@ handshake_encode(const struct pool_settings *settings, struct lane_key key,
 
     replies += encode_hello(key, out);
     replies += encode_select(settings->redis_db + key.db, out);
-    replies += encode_readonly(key.is_readonly, out);
+    replies += encode_readonly(settings, key, out);
     replies += encode_role(settings, out);
     replies += encode_ping(with_ping, out);
     return replies;
 }
 
 bool
-handshake_is_primary(struct view reply)
+handshake_has_right_role(struct lane_key key, struct view reply)
 {
+    struct view wanted = key.is_readonly ? VIEW("slave") : VIEW("master");
     struct reply_item array, role;
 
     return reply_next(&reply, &array) && array.type == RESP_ARRAY &&
-        reply_next(&reply, &role) && view_equal(role.text, VIEW("master"));
+        reply_next(&reply, &role) && view_equal(role.text, wanted);
 }
 
 bool
@@ -101,5 +110,6 @@ handshake_is_database(const struct pool_settings *settings,
                       struct lane_key key, bool with_ping, unsigned left)
 {
     return key.db > 0 &&
-        left == 1u + key.is_readonly + handshake_has_role(settings) + with_ping;
+        left == 1u + has_readonly(settings, key) +
+            handshake_has_role(settings) + with_ping;
 }

@@ -1,11 +1,11 @@
 /*
  * upstream/handshake.h - what a new lane says before any call.
  *
- * AUTH or HELLO, SELECT, and READONLY to a replica that is to be read from: as
- * many replies as requests, each of which must not be an error; then ROLE, where
- * the server has to say that it is a primary; then PING where it has to prove that
- * it answers, whose reply is judged by health_judge_ping().  CLIENT SETNAME has
- * its place here.
+ * AUTH or HELLO, SELECT, and READONLY to a replica in a cluster: as many replies
+ * as requests, each of which must not be an error; then ROLE, where the server has
+ * to say that it is a primary, or the replica that is to be read from; then PING
+ * where it has to prove that it answers, whose reply is judged by
+ * health_judge_ping().  CLIENT SETNAME has its place here.
  */
 #ifndef UPSTREAM_HANDSHAKE_H
 #define UPSTREAM_HANDSHAKE_H
@@ -31,8 +31,9 @@ handshake_has_role(const struct pool_settings *settings)
     return pool_is_named(settings);
 }
 
-/* Is this the answer of a primary to ROLE? */
-bool handshake_is_primary(struct view reply) MUST_CHECK;
+/* Is this the answer to ROLE of who may be at the end of such a lane? */
+bool handshake_has_right_role(struct lane_key key,
+                              struct view reply) MUST_CHECK;
 
 /* With `left` replies to come, is the next one that to SELECT of a database which
  * clients have chosen? */

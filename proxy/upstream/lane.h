@@ -62,7 +62,7 @@ enum lane_state {
 struct lane_key {
     uint32_t db;
     uint8_t resp; /* 2 or 3 */
-    bool is_readonly; /* a replica of a cluster that is to be read from */
+    bool is_readonly; /* a replica that is to be read from */
     bool is_aside;    /* for what may not wait behind a script that runs */
     uint8_t unused;   /* 0; key_equal() compares all bytes at once */
 };

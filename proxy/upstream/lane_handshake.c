@@ -50,6 +50,10 @@ is_role(const struct lane *lane)
 static void
 lane_refuse_role(struct lane *lane)
 {
+    if (lane->key.is_readonly) {
+        lane_fail(lane, CLOSE_SERVER_NOT_REPLICA, "");
+        return;
+    }
     cell_inc(&lane->server->stats->fenced_connects);
     lane_fail(lane, CLOSE_SERVER_NOT_PRIMARY, "");
 }
@@ -102,7 +106,8 @@ lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
         lane_refuse_database(lane, reply);
     } else if (piece->type == '-') {
         lane_refuse_handshake(lane, reply);
-    } else if (is_role(lane) && !handshake_is_primary(reply)) {
+    } else if (is_role(lane) &&
+               !handshake_has_right_role(lane->key, reply)) {
         lane_refuse_role(lane);
     } else if (piece->last && --lane->handshake_left == 0) {
         lane_become_ready(lane);

@@ -3,6 +3,8 @@
  */
 #include "upstream/roster.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "config/address.h"
 
@@ -40,8 +42,14 @@ address_text_dup(const struct address_text *address)
 struct roster *
 roster_of_settings(const struct pool_settings *pool)
 {
+    return roster_with_replicas(pool, 0);
+}
+
+struct roster *
+roster_with_replicas(const struct pool_settings *pool, uint32_t replicas)
+{
     uint32_t count = (uint32_t)pool->server_count;
-    struct roster *roster = roster_new(count, count);
+    struct roster *roster = roster_new(count + replicas, count);
 
     for (uint32_t i = 0; i < count; i++) {
         struct roster_entry *entry = &roster->entries[i];
@@ -51,6 +59,34 @@ roster_of_settings(const struct pool_settings *pool)
         entry->is_master = pool->servers[i].master != NULL;
     }
     return roster;
+}
+
+void
+roster_set_address(struct roster *roster, uint32_t number, const char *host,
+                   uint16_t port)
+{
+    struct address_text *address = &roster->entries[number].address;
+
+    address_text_fini(address);
+    address->host = mem_strdup(host);
+    address->port = port;
+    address->mode = -1;
+    address->text = strchr(host, ':') != NULL
+        ? mem_printf("[%s]:%u", host, port)
+        : mem_printf("%s:%u", host, port);
+}
+
+void
+roster_set_replica(struct roster *roster, uint32_t number, uint32_t primary,
+                   const char *host, uint16_t port)
+{
+    struct roster_entry *entry = &roster->entries[number];
+
+    ASSERT(number >= roster->shard_count && primary < roster->shard_count);
+    roster_set_address(roster, number, host, port);
+    entry->name = mem_printf("%s/%s", roster->entries[primary].name,
+                             entry->address.text);
+    entry->primary = primary;
 }
 
 static void

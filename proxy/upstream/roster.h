@@ -5,7 +5,9 @@
  *   shard_count .. count - 1  replicas of these
  *
  * A listed pool has the servers of its settings, all of them shards.  That of a
- * cluster has what its nodes say; before any has spoken it is empty.
+ * cluster has what its nodes say; before any has spoken it is empty.  Masters that
+ * Sentinels name stand in the settings, their replicas, where these are read from,
+ * come from the Sentinels.
  *
  * Immutable once made and counted atomically, so that snapshots of all threads
  * share it.
@@ -49,6 +51,16 @@ struct roster {
 struct roster *roster_new(uint32_t count, uint32_t shard_count);
 /* What stands in the settings: nobody in the pool of a cluster. */
 struct roster *roster_of_settings(const struct pool_settings *pool);
+
+/* The same with room for so many replicas behind these. */
+struct roster *roster_with_replicas(const struct pool_settings *pool,
+                                    uint32_t replicas);
+/* Entry `number` is a replica of shard `primary`, whose name its own begins with. */
+void roster_set_replica(struct roster *roster, uint32_t number,
+                        uint32_t primary, const char *host, uint16_t port);
+/* Where entry `number` is from now on; "host:port" in its text. */
+void roster_set_address(struct roster *roster, uint32_t number,
+                        const char *host, uint16_t port);
 
 struct roster *roster_ref(struct roster *roster);
 void roster_unref(struct roster **rosterp);

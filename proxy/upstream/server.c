@@ -459,6 +459,7 @@ is_connect_failure(enum close_reason why)
 {
     return why == CLOSE_SERVER_CONNECT || why == CLOSE_NO_SOCKET ||
         why == CLOSE_SERVER_HANDSHAKE || why == CLOSE_SERVER_NOT_PRIMARY ||
+        why == CLOSE_SERVER_NOT_REPLICA ||
         why == CLOSE_SERVER_CONNECT_TIMEOUT;
 }
 

@@ -300,7 +300,8 @@ snapshot_with_roster(struct snapshot *snapshot, size_t number,
     struct snapshot *made = snapshot_derive(snapshot, number);
     struct pool_map *map = &made->pools[number];
 
-    ASSERT(roster->count == snapshot->pools[number].roster->count);
+    ASSERT(roster->shard_count ==
+           snapshot->pools[number].roster->shard_count);
     pool_map_place(map, placement_ref(snapshot->pools[number].placement));
     map->asked = asked;
     struct error error;
@@ -316,7 +317,8 @@ snapshot_set_roster(struct snapshot *snapshot, size_t number,
     struct pool_map *map = &snapshot->pools[number];
     struct error error;
 
-    ASSERT(snapshot->refs == 1 && roster->count == map->roster->count);
+    ASSERT(snapshot->refs == 1 &&
+           roster->shard_count == map->roster->shard_count);
     pool_map_drop_addresses(map);
     roster_unref(&map->roster);
     map->asked = asked;

@@ -61,8 +61,8 @@ struct snapshot *snapshot_with_topology(struct snapshot *snapshot,
                                         size_t number,
                                         const struct topology *topology,
                                         struct error *error) MUST_CHECK;
-/* The same with the masters of pool `number` where this roster, whose ref it
- * takes over, says; nothing else changes. */
+/* The same with the masters of pool `number` and their replicas where this roster,
+ * whose ref it takes over, says; nothing else changes. */
 struct snapshot *snapshot_with_roster(struct snapshot *snapshot, size_t number,
                                       struct roster *roster, uint64_t asked);
 /* The same in place, before it is published. */

@@ -18,7 +18,7 @@ check_instance(const struct sentinel_instance *one)
 {
     ASSERT(one->host.len > 0 && one->host.len <= SENTINEL_HOST_MAX);
     ASSERT(one->port > 0 && one->run_id.len <= SENTINEL_RUN_ID_MAX);
-    ASSERT(!sentinel_replica_is_usable(one) || one->is_replica);
+    ASSERT(!sentinel_replica_is_well(one) || one->is_replica);
 }
 
 static struct vote

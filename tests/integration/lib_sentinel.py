@@ -32,15 +32,42 @@ CONFIG = """
 """
 
 
+def is_ready(proxy):
+    return proxy.stats.get("/readyz")[0] == 200
+
+
+def started(proxy):
+    """The proxy, when all masters are somewhere."""
+    proxy.start()
+    eventually(lambda: is_ready(proxy), 10, "the masters to be known")
+    return proxy
+
+
+def fail_over(sentinels, shard=0):
+    """Ask for a failover until a Sentinel has begun one."""
+    old = sentinels.primary(shard)
+
+    def begun():
+        try:
+            sentinels.sentinels[0].command(
+                "SENTINEL", "FAILOVER", sentinels.shards[shard].name)
+        except redis.ResponseError:
+            return False
+        return True
+    eventually(begun, 20, "a failover to begin")
+    return old, sentinels.wait_for_switch(old, shard)
+
+
 class Shard:
     """A primary that Sentinels watch under a name, and its replicas."""
 
-    def __init__(self, world, name, replicas):
+    def __init__(self, world, name, replicas, host="127.0.0.1"):
         self.name = name
-        self.servers = [world.server(*REPLICATION, name=f"{name}-0")]
+        options = (*REPLICATION, "--replica-announce-ip", host)
+        self.servers = [world.server(*options, name=f"{name}-0")]
         for number in range(1, replicas + 1):
             self.servers.append(world.server(
-                *REPLICATION, "--replicaof", "127.0.0.1",
+                *options, "--replicaof", host,
                 str(self.servers[0].port), name=f"{name}-{number}"))
 
     def wait_for_replicas(self):
@@ -62,16 +89,19 @@ class Sentinel(RedisServer):
         self.port = free_port()
         self.config_path = os.path.join(self.folder, "sentinel.conf")
 
-    def write_config(self, shards, others):
+    def write_config(self, shards, others, host):
         lines = [f"port {self.port}", "bind 127.0.0.1", "protected-mode no",
                  f"dir {self.folder}", f"sentinel myid {self.run_id}"]
+        if host != "127.0.0.1":
+            lines += ["sentinel resolve-hostnames yes",
+                      "sentinel announce-hostnames yes"]
         for shard in shards:
             name, primary = shard.name, shard.servers[0]
             lines += [
-                f"sentinel monitor {name} 127.0.0.1 {primary.port} {QUORUM}",
+                f"sentinel monitor {name} {host} {primary.port} {QUORUM}",
                 f"sentinel down-after-milliseconds {name} {DOWN_AFTER_MS}",
                 f"sentinel failover-timeout {name} {FAILOVER_TIMEOUT_MS}"]
-            lines += [f"sentinel known-replica {name} 127.0.0.1 {s.port}"
+            lines += [f"sentinel known-replica {name} {host} {s.port}"
                       for s in shard.servers[1:]]
             lines += [f"sentinel known-sentinel {name} 127.0.0.1 {o.port} "
                       f"{o.run_id}" for o in others]
@@ -110,18 +140,19 @@ class Sentinel(RedisServer):
 
 
 class Sentinels:
-    """Three Sentinels, or more, over some shards."""
+    """Three Sentinels, or more, over some shards; all know these by `host`."""
 
-    def __init__(self, world, names=("acc1",), replicas=2, count=3):
+    def __init__(self, world, names=("acc1",), replicas=2, count=3,
+                 host="127.0.0.1"):
         self.world = world
-        self.shards = [Shard(world, name, replicas) for name in names]
+        self.shards = [Shard(world, name, replicas, host) for name in names]
         for shard in self.shards:
             shard.wait_for_replicas()
         self.sentinels = [Sentinel(world, number, secrets.token_hex(20))
                           for number in range(count)]
         for sentinel in self.sentinels:
             others = [o for o in self.sentinels if o is not sentinel]
-            sentinel.write_config(self.shards, others)
+            sentinel.write_config(self.shards, others, host)
             world.servers.append(sentinel.spawn())
         eventually(self._are_met, 20, "the Sentinels to know all")
 

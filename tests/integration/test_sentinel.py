@@ -8,7 +8,7 @@ import redis
 
 from harness import eventually, seconds
 from lib_cluster_checker import Crowd
-from lib_sentinel import Sentinels
+from lib_sentinel import Sentinels, fail_over, is_ready, started
 
 NOBODY = "no address of the master is vouched for"
 HIGHER = "a Sentinel tells of a higher epoch"
@@ -20,37 +20,11 @@ def sentinels(world):
     return Sentinels(world)
 
 
-def is_ready(proxy):
-    return proxy.stats.get("/readyz")[0] == 200
-
-
-def started(proxy):
-    """The proxy, when all masters are somewhere."""
-    proxy.start()
-    eventually(lambda: is_ready(proxy), 10, "the masters to be known")
-    return proxy
-
-
 def writes_of(server):
     """How many commands that write have run on this server."""
     stats = server.client().info("commandstats")
     return sum(entry["calls"] for name, entry in stats.items()
                if name in ("cmdstat_set", "cmdstat_incr"))
-
-
-def fail_over(sentinels, shard=0):
-    """Ask for a failover until a Sentinel has begun one."""
-    old = sentinels.primary(shard)
-
-    def begun():
-        try:
-            sentinels.sentinels[0].command(
-                "SENTINEL", "FAILOVER", sentinels.shards[shard].name)
-        except redis.ResponseError:
-            return False
-        return True
-    eventually(begun, 20, "a failover to begin")
-    return old, sentinels.wait_for_switch(old, shard)
 
 
 class Writer(threading.Thread):

@@ -45,16 +45,58 @@ place(struct world *world, struct roster_entry *entry, struct view where)
         world_fail(world, "no port");
 }
 
+/* Behind the masters: "a/7003 fresh", or "cut". */
+static void
+place_replica(struct world *world, struct roster *roster, uint32_t number,
+              struct view name, struct view how)
+{
+    struct roster_entry *entry = &roster->entries[number];
+    struct view master = view_take(&name, '/');
+    uint64_t port;
+
+    if (!view_to_u64(name, &port))
+        world_fail(world, "no port");
+    roster_set_replica(roster, number,
+                       (uint32_t)world_get_server(world, master), "127.0.0.1",
+                       (uint16_t)port);
+    entry->is_usable = view_equal(how, VIEW("fresh"));
+    entry->is_cut = view_equal(how, VIEW("cut"));
+}
+
+static bool
+is_replica(struct view name)
+{
+    return memchr(name.data, '/', name.len) != NULL;
+}
+
+static uint32_t
+count_replicas(struct view words)
+{
+    struct view word;
+    uint32_t count = 0;
+
+    while ((word = talk_word(&words)).len > 0)
+        count += is_replica(word);
+    return count;
+}
+
 void
 masters_place(struct world *world, struct view words)
 {
     struct snapshot *now = world->edition->snapshot;
-    struct roster *roster = roster_of_settings(now->pools[0].settings);
+    struct roster *roster = roster_with_replicas(now->pools[0].settings,
+                                                 count_replicas(words));
+    uint32_t next = roster->shard_count;
     struct view name;
 
-    while ((name = talk_word(&words)).len > 0)
-        place(world, &roster->entries[world_get_server(world, name)],
-              talk_word(&words));
+    while ((name = talk_word(&words)).len > 0) {
+        struct view where = talk_word(&words);
+        if (is_replica(name))
+            place_replica(world, roster, next++, name, where);
+        else
+            place(world, &roster->entries[world_get_server(world, name)],
+                  where);
+    }
     world_publish(world, snapshot_with_roster(now, 0, roster,
                                               loop_clock_us(world->loop)));
 }

@@ -329,11 +329,11 @@ START_TEST(cluster_that_makes_no_sense_is_refused)
                    "t.yml:5:3: error: a.read_from: found zone without the key "
                    "zone, allowed only together with it\n");
     expect_refused(SLOTS "  read_from: replica\n  servers: [h:1:1]\n",
-                   "t.yml:4:3: error: a.read_from: found without cluster, "
-                   "allowed only together with it\n");
+                   "t.yml:4:3: error: a.read_from: found without cluster or "
+                   "sentinels, allowed only together with one of them\n");
     expect_refused(SLOTS "  zones: {1.2.3.4: z}\n  servers: [h:1:1]\n",
-                   "t.yml:4:3: error: a.zones: found without cluster, "
-                   "allowed only together with it\n");
+                   "t.yml:4:3: error: a.zones: found without cluster or "
+                   "sentinels, allowed only together with one of them\n");
     expect_refused(CLUSTER "  read_from: whoever\n",
                    "t.yml:5:14: error: a.read_from: found \"whoever\", allowed"
                    " primary, replica, prefer_replica, nearest or zone\n");

@@ -39,6 +39,19 @@ START_TEST(masters_take_the_place_of_addresses)
 }
 END_TEST
 
+START_TEST(replicas_of_masters_may_be_read_from)
+{
+    struct config_case c;
+    const struct pool_settings *pool =
+        case_pool(&c, NAMED SERVER "  read_from: zone\n  zone: z\n"
+                                   "  zones: {10.0.0.0/8: z}\n");
+
+    ck_assert_int_eq(pool->read_from, READ_FROM_ZONE);
+    ck_assert_uint_eq(pool->zone_count, 1);
+    case_fini(&c);
+}
+END_TEST
+
 START_TEST(listed_servers_are_not_followed)
 {
     struct config_case c;
@@ -93,9 +106,9 @@ static const struct {
     {NAMED SERVER "  auto_eject_hosts: true\n",
      "t.yml:5:3: error: a.sentinels: found servers to be ejected, allowed to "
      "leave that to the failover\n"},
-    {NAMED SERVER "  read_from: replica\n",
-     "t.yml:7:3: error: a.read_from: found without cluster, allowed only "
-     "together with it\n"},
+    {NAMED SERVER "  read_from: zone\n",
+     "t.yml:7:3: error: a.read_from: found zone without the key zone, allowed "
+     "only together with it\n"},
     {HEAD "  servers: [h:1:1]\n  sentinel_quorum: 2\n  on_no_quorum: keep\n",
      "t.yml:6:3: error: a.sentinel_quorum: found without sentinels, allowed "
      "only together with it\n"
@@ -124,6 +137,7 @@ main(void)
     TCase *tcase = tcase_create("sentinel");
 
     tcase_add_test(tcase, masters_take_the_place_of_addresses);
+    tcase_add_test(tcase, replicas_of_masters_may_be_read_from);
     tcase_add_test(tcase, listed_servers_are_not_followed);
     tcase_add_loop_test(tcase, what_makes_no_sense_is_refused, 0,
                         ARRAY_LEN(refusals));

