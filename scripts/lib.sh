@@ -20,7 +20,7 @@ packages_test=(check redis-server redis-sentinel redis-tools nutcracker
     ruby-redis libhiredis-dev)
 # Applications that are tried through the proxy.
 packages_test+=(python3-django python3-django-redis python3-channels-redis
-    python3-celery python3-rq ruby-sidekiq)
+    python3-celery python3-rq ruby-sidekiq ruby-redis-namespace)
 packages_lint=(clang clang-tools clang-tidy clang-format cppcheck)
 # What is here already from elsewhere is not installed a second time.
 command -v node >/dev/null || packages_test+=(nodejs)
