@@ -8,6 +8,7 @@
 #include "command/refuse.h"
 #include "resp/encode.h"
 #include "session/deadline.h"
+#include "session/fanout.h"
 #include "session/holding.h"
 #include "session/replica_read.h"
 #include "session/blocking.h"
@@ -269,6 +270,19 @@ queue(const struct incoming *in)
     transaction_answer(in, VIEW("+QUEUED\r\n"));
 }
 
+/* No shard could answer it for all, but each command may go its own way. */
+static bool
+goes_alone(const struct incoming *in)
+{
+    struct session *session = in->session;
+
+    if (!transaction_may_split(session) ||
+        server_command_is(session, in->command))
+        return false;
+    return fanout_is_for(session, in->command) ||
+        in->command->id == COMMAND_ID_INFO;
+}
+
 static void
 consider(const struct incoming *in)
 {
@@ -277,7 +291,12 @@ consider(const struct incoming *in)
     if (session->transaction->is_stale && !session->transaction->is_spoilt &&
         !transaction_place_again(session))
         transaction_spoil(session);
-    switch (fate_of(in)) {
+    enum fate fate = fate_of(in);
+    if (fate != FATE_QUEUE && goes_alone(in)) {
+        session->transaction->is_split = true;
+        fate = FATE_QUEUE;
+    }
+    switch (fate) {
     case FATE_QUEUE:
         if (allow_pattern(in) && allow_alone(in) && transaction_bind(in))
             queue(in);

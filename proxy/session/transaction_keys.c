@@ -60,9 +60,8 @@ bind_keys(struct session *session, const struct command *command,
     return result;
 }
 
-/* May its commands go one by one? */
-static bool
-may_split(const struct session *session)
+bool
+transaction_may_split(const struct session *session)
 {
     return session->pool->settings->split_transactions &&
         session->watch == NULL && !session->transaction->is_indivisible;
@@ -115,7 +114,7 @@ transaction_bind(const struct incoming *in)
     bool is_allowed = allow_keys(session, in->command, keys.count);
     if (is_allowed)
         result = bind_keys(session, in->command, &in->args, &keys, &bad_key);
-    if (result == BIND_ELSEWHERE && may_split(session)) {
+    if (result == BIND_ELSEWHERE && transaction_may_split(session)) {
         session->transaction->is_split = true;
         result = bind_keys(session, in->command, &in->args, &keys, &bad_key);
     }
@@ -170,7 +169,7 @@ transaction_place_again(struct session *session)
         request_scan_reset(&scan);
     }
     request_scan_fini(&scan);
-    if (!is_bound && may_split(session))
+    if (!is_bound && transaction_may_split(session))
         transaction->is_split = is_bound = true;
     return is_bound;
 }

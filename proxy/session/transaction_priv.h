@@ -35,6 +35,8 @@ void transaction_free(struct session *session);
 /* Are the keys of this command where the transaction is?  It is bound by its
  * first.  False after having answered. */
 bool transaction_bind(const struct incoming *in) MUST_CHECK;
+/* May its commands go one by one? */
+bool transaction_may_split(const struct session *session) MUST_CHECK;
 /* Look the keys of all that is queued up again, by the generation of now.
  * False: they are on several shards of it. */
 bool transaction_place_again(struct session *session) MUST_CHECK;
