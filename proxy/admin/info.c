@@ -104,6 +104,7 @@ static void
 put_clients(struct info *info)
 {
     put(info, "connected_clients", SUM(info, client_connections));
+    put(info, "blocked_clients", SUM(info, clients_blocked));
     put(info, "maxclients", info->source->snapshot->settings->maxclients);
 }
 

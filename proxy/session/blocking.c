@@ -15,9 +15,12 @@
 
 /* Of the command that the session waits for. */
 struct blocking {
+    struct call id_call; /* CLIENT ID, in front of it */
+    struct lane *lane;   /* ... on this one */
     struct timer timer; /* its time-out and request_timeout */
     struct request *request;
     int64_t timeout_ms; /* its own, or FOR_EVER_MS */
+    bool is_waiting;    /* it is at the server */
 };
 
 /* --- what it says -------------------------------------------------------------- */
@@ -96,6 +99,57 @@ timeout_of(const struct command *command, const struct command_args *args)
     }
 }
 
+/* --- the id of its connection -------------------------------------------------- */
+
+static void
+on_id(struct call *call, const struct reply_piece *piece)
+{
+    struct blocking *blocking = CONTAINER_OF(call, struct blocking, id_call);
+    struct view reply = view_of(piece->chunk->data + piece->off, piece->len);
+
+    if (piece->last && piece->type == ':' && reply.len > 3)
+        (void)!view_to_u64(view_of(reply.data + 1, reply.len - 3),
+                           &blocking->lane->client_id);
+}
+
+static void
+on_id_lost(struct call *call UNUSED, enum close_reason why UNUSED,
+           bool sent UNUSED)
+{
+}
+
+static void
+on_id_drain(struct call *call UNUSED)
+{
+}
+
+static const struct call_ops id_call_ops = {
+    .on_reply = on_id,
+    .on_lost = on_id_lost,
+    .on_drain = on_id_drain,
+};
+
+/* Somebody may want to unblock it, which takes the server's name for the
+ * connection; it is asked for once. */
+static void
+ask_id(struct blocking *blocking, struct lane *lane)
+{
+    static const char words[] = "*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n";
+    struct extent *body = &blocking->id_call.body;
+    struct chunk_pool *pool = loop_chunks(blocking->timer.loop);
+
+    if (lane->client_id != 0)
+        return;
+    ASSERT(blocking->id_call.state == CALL_IDLE);
+    chunk_unref(&body->chunk);
+    call_init(&blocking->id_call, &id_call_ops);
+    body->len = sizeof(words) - 1;
+    body->chunk =
+        chunk_ref(chunk_pool_write(pool, words, body->len, &body->off));
+    blocking->lane = lane;
+    lane_submit(lane, &blocking->id_call);
+}
+
 /* --- its time ------------------------------------------------------------------ */
 
 static void
@@ -105,6 +159,17 @@ on_timeout(struct timer *timer, void *arg)
 
     (void)timer;
     request_expire(blocking->request);
+}
+
+static void
+set_waiting(struct session *session, bool is_waiting)
+{
+    struct blocking *blocking = session->blocking;
+    struct cell *count = &session->pool->stats->clients_blocked;
+
+    cell_add(count, (uint64_t)is_waiting);
+    cell_sub(count, (uint64_t)blocking->is_waiting);
+    blocking->is_waiting = is_waiting;
 }
 
 void
@@ -125,7 +190,7 @@ blocking_prepare(struct request *request, const struct incoming *in)
 }
 
 void
-blocking_begin(struct request *request)
+blocking_begin(struct request *request, struct lane *lane)
 {
     struct blocking *blocking = request->session->blocking;
     const struct pool_settings *settings = request->pool->settings;
@@ -133,6 +198,8 @@ blocking_begin(struct request *request)
 
     request_stop_deadline(request);
     request_compact(request); /* it may stay for hours */
+    ask_id(blocking, lane);
+    set_waiting(request->session, true);
     if (blocking->timeout_ms == FOR_EVER_MS)
         return;
     int64_t wait_ms = blocking->timeout_ms + settings->request_timeout_ms;
@@ -142,11 +209,22 @@ blocking_begin(struct request *request)
 }
 
 void
+blocking_withdraw(struct session *session)
+{
+    struct blocking *blocking = session->blocking;
+
+    if (unlikely(blocking != NULL) &&
+        blocking->id_call.state == CALL_WAITING)
+        (void)!lane_withdraw(&blocking->id_call);
+}
+
+void
 blocking_suspend(struct request *request)
 {
     struct session *session = request->session;
 
     timer_stop(&session->blocking->timer);
+    set_waiting(session, false);
     if (request->has_deadline)
         return;
     request->start_us = loop_now_us(request->pool->env->loop);
@@ -160,8 +238,11 @@ blocking_end(struct session *session)
 
     if (likely(blocking == NULL))
         return;
+    set_waiting(session, false);
     session->blocking = NULL;
     timer_stop(&blocking->timer);
+    ASSERT(blocking->id_call.state == CALL_IDLE);
+    chunk_unref(&blocking->id_call.body.chunk);
     mem_free(blocking);
 }
 

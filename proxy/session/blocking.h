@@ -32,8 +32,10 @@ blocking_is(const struct incoming *in)
 
 /* This request will: remember for how long. */
 void blocking_prepare(struct request *request, const struct incoming *in);
-/* It is on a lane: its own time runs from now on. */
-void blocking_begin(struct request *request);
+/* It is about to be given to this lane: its own time runs from now on. */
+void blocking_begin(struct request *request, struct lane *lane);
+/* It is not on it any more: nor is what went in front of it, if unsent. */
+void blocking_withdraw(struct session *session);
 /* It is so no longer, but goes on: the time of all requests runs. */
 void blocking_suspend(struct request *request);
 /* It is done. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "session/blocking.h"
 #include "session/session.h"
 #include "session/transaction.h"
 
@@ -18,7 +19,7 @@ text_or_empty(const char *text)
 }
 
 /* The server's letters: c closes once its answers are out, O is a
- * monitor, U came in over a UNIX socket, r has said READONLY, N nothing to say. */
+ * monitor, b waits for somebody, x is in a transaction, U came in over a UNIX socket, r has said READONLY, N nothing to say. */
 static const char *
 session_flags(const struct session *session, const char *local_address)
 {
@@ -26,6 +27,10 @@ session_flags(const struct session *session, const char *local_address)
         return "c";
     if (session->monitor != NULL)
         return local_address[0] == '/' ? "OU" : "O";
+    if (session->is_postponed || blocking_is_on(session))
+        return local_address[0] == '/' ? "bU" : "b";
+    if (session->transaction != NULL)
+        return local_address[0] == '/' ? "xU" : "x";
     if (session->is_readonly)
         return local_address[0] == '/' ? "Ur" : "r";
     return local_address[0] == '/' ? "U" : "N";

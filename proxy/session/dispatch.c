@@ -19,6 +19,7 @@
 #include "session/monitor.h"
 #include "session/note.h"
 #include "session/order.h"
+#include "session/pause.h"
 #include "session/replica_read.h"
 #include "session/request.h"
 #include "session/server_command.h"
@@ -566,7 +567,9 @@ accept_one(struct incoming *in)
     struct session_stats *stats = session->pool->stats;
 
     in->command = request_command(session, &in->args);
-    if (in->command != NULL && order_must_wait(in))
+    if (in->command != NULL &&
+        (order_must_wait(in) ||
+         (unlikely(session->pool->attention != 0) && pause_must_wait(in))))
         return false;
     cell_inc(&stats->requests);
     cell_add(&stats->request_bytes, in->bytes.len);

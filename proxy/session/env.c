@@ -7,6 +7,7 @@
 #include "session/deadline.h"
 #include "session/holding.h"
 #include "session/monitor.h"
+#include "session/pause.h"
 #include "session/request.h"
 #include "session/session.h"
 
@@ -89,7 +90,7 @@ close_if_idle(struct session *session, uint64_t now_us)
         session->used_us + upload_us < now_us)
         session_close(&session, CLOSE_CLIENT_UPLOAD_IDLE);
     else if (idle_us > 0 && session->in_flight == 0 &&
-             session->monitor == NULL &&
+             session->monitor == NULL && !session->is_postponed &&
              session->used_us + idle_us < now_us &&
              session->sent_us + idle_us < now_us)
         session_close(&session, CLOSE_CLIENT_IDLE);
@@ -183,6 +184,7 @@ session_pool_free(struct session_pool *pool)
     timer_stop(&pool->deadline);
     timer_stop(&pool->tick);
     monitoring_free(pool);
+    pause_free(pool);
     pool_free(&pool->pool);
     mem_free(pool);
 }

@@ -32,12 +32,16 @@ enum question_kind {
     QUESTION_CLIENT_LIST,    /* lines of clients; `text` is a client_filter */
     QUESTION_CLIENT_KILL,    /* how many clients have been closed; the same */
     QUESTION_CLIENT_KILL_ONE, /* ... which is to be one or none */
+    QUESTION_CLIENT_PAUSE,   /* nothing; `text`: for how long, and the mode */
+    QUESTION_CLIENT_UNPAUSE, /* nothing */
+    QUESTION_CLIENT_UNBLOCK, /* how many: 1 or 0; `text`: its id, and how */
     QUESTION_MONITOR         /* nothing: all know that the pool is watched */
 };
 
 /* Why requests of a pool are looked at more closely. */
 enum {
-    ATTENTION_MONITORS = 1
+    ATTENTION_MONITORS = 1,
+    ATTENTION_PAUSE = 2
 };
 
 /*
@@ -79,6 +83,7 @@ struct session_pool {
     bool hint_is_due;   /* ... and shall be told of the next as well */
     enum map_cause hint_cause;
     struct monitoring *monitoring; /* somebody watches it, or NULL */
+    struct pause *pause;           /* NULL if there was never one */
 };
 
 struct session_env {

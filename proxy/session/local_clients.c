@@ -1,11 +1,23 @@
 /*
- * session/local_clients.c - CLIENT LIST and KILL: all clients of the pool.
+ * session/local_clients.c - CLIENT LIST, KILL, PAUSE, UNPAUSE, UNBLOCK: all
+ * clients of the pool.
  *
  * They are at all workers, so each is asked.
  */
 #include "resp/encode.h"
 #include "session/client_filter.h"
 #include "session/local_priv.h"
+#include "session/pause.h"
+
+/* What stands in call->out from `start` on is the text. */
+static enum local_result
+ask_with(const struct local_call *call, enum question_kind kind, size_t start)
+{
+    call->question->kind = kind;
+    call->question->text =
+        view_of(call->out->data + start, call->out->len - start);
+    return LOCAL_ASK;
+}
 
 /* --- the words of a filter ----------------------------------------------- */
 
@@ -250,4 +262,63 @@ local_client_kill(const struct local_call *call)
     if (filter.is_impossible)
         return kill_nobody(call);
     return clients_ask(call, QUESTION_CLIENT_KILL, &filter);
+}
+
+/* --- CLIENT PAUSE, UNPAUSE, UNBLOCK -------------------------------------- */
+
+enum local_result
+local_client_pause(const struct local_call *call)
+{
+    enum pause_mode mode = PAUSE_ALL;
+    size_t start = call->out->len;
+    int64_t for_ms;
+
+    if (call->args->argc > 4)
+        return local_error(call,
+                           "ERR unknown subcommand or wrong number of "
+                           "arguments for 'PAUSE'. Try CLIENT HELP.");
+    if (call->args->argc == 4 && local_arg_is(call, 3, "WRITE"))
+        mode = PAUSE_WRITE;
+    else if (call->args->argc == 4 && !local_arg_is(call, 3, "ALL"))
+        return local_error(call, "ERR CLIENT PAUSE mode must be WRITE or ALL");
+    if (!local_integer(local_arg(call, 2), &for_ms))
+        return local_error(call,
+                           "ERR timeout is not an integer or out of range");
+    if (for_ms < 0)
+        return local_error(call, "ERR timeout is negative");
+    buf_printf(call->out, "%lld %d", (long long)for_ms, (int)mode);
+    return ask_with(call, QUESTION_CLIENT_PAUSE, start);
+}
+
+enum local_result
+local_client_unpause(const struct local_call *call)
+{
+    return ask_with(call, QUESTION_CLIENT_UNPAUSE, call->out->len);
+}
+
+enum local_result
+local_client_unblock(const struct local_call *call)
+{
+    uint32_t argc = call->args->argc;
+    bool is_error = argc == 4 && local_arg_is(call, 3, "ERROR");
+    size_t start = call->out->len;
+    int64_t id;
+
+    if (argc > 4)
+        return local_error(call,
+                           "ERR unknown subcommand or wrong number of "
+                           "arguments for 'UNBLOCK'. Try CLIENT HELP.");
+    if (argc == 4 && !is_error && !local_arg_is(call, 3, "TIMEOUT"))
+        return local_error(call,
+                           "ERR CLIENT UNBLOCK reason should be TIMEOUT or "
+                           "ERROR");
+    if (!local_integer(local_arg(call, 2), &id))
+        return local_error(call, LOCAL_NOT_AN_INTEGER);
+    if (id <= 0) {
+        encode_integer(call->out, 0);
+        return LOCAL_REPLY;
+    }
+    buf_printf(call->out, "%lld %s", (long long)id,
+               is_error ? "ERROR" : "TIMEOUT");
+    return ask_with(call, QUESTION_CLIENT_UNBLOCK, start);
 }

@@ -99,6 +99,9 @@ LOCAL_HANDLER(client_trackinginfo);
 /* local_clients.c */
 LOCAL_HANDLER(client_list);
 LOCAL_HANDLER(client_kill);
+LOCAL_HANDLER(client_pause);
+LOCAL_HANDLER(client_unpause);
+LOCAL_HANDLER(client_unblock);
 
 /* local_config.c */
 LOCAL_HANDLER(config_get);

@@ -32,7 +32,7 @@ submit_now(struct private_lane *private)
         lane_submit_open(lane, &request->call);
     } else {
         if (request->blocks)
-            blocking_begin(request);
+            blocking_begin(request, lane);
         lane_submit(lane, &request->call);
     }
 }
@@ -120,6 +120,7 @@ private_lane_release(struct session *session)
     if (private == NULL)
         return;
     private->request = NULL;
+    blocking_withdraw(session);
     if (private->server != NULL)
         server_end_lease(private->server, &private->lease);
     private->server = NULL;

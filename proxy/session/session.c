@@ -444,7 +444,8 @@ session_take_one(struct session *session)
 static void
 session_set_interest(struct session *session)
 {
-    bool stuck = !session_has_room(session) && session->upload == NULL &&
+    bool stuck = (!session_has_room(session) || session->is_postponed) &&
+        session->upload == NULL &&
         stream_input_len(&session->stream) >= INPUT_HIGH;
 
     if (session->state != SESSION_OPEN)
@@ -478,7 +479,7 @@ session_process(struct session *session)
         more = session_take_one(session);
     if (session->state == SESSION_CLOSED)
         return;
-    if (stream->ended && blocking_is_on(session)) {
+    if (stream->ended && (blocking_is_on(session) || session->is_postponed)) {
         session_close(&session, CLOSE_CLIENT_EOF);
         return;
     }
@@ -533,7 +534,7 @@ on_end(struct stream *stream, enum stream_end end)
 
     /* As servers have it, nobody waits behind a closed connection. */
     if (end != STREAM_EOF || session->upload != NULL ||
-        blocking_is_on(session)) {
+        session->is_postponed || blocking_is_on(session)) {
         session_close(&session, end == STREAM_EOF ? CLOSE_CLIENT_EOF
                                                   : CLOSE_CLIENT_ERROR);
         return;

@@ -84,6 +84,7 @@ struct session {
     bool is_readonly;       /* READONLY, when a cluster is emulated */
     bool in_resume;
     bool barrier;           /* nothing more until the queue is empty */
+    bool is_postponed;      /* its next command waits for the end of a pause */
     bool is_gathering;      /* a large request that is not passed on */
     bool is_heavy;
     uint8_t light_replies;  /* in a row, while heavy */

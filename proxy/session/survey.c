@@ -5,9 +5,11 @@
 
 #include "resp/encode.h"
 #include "session/monitor.h"
+#include "session/pause.h"
 #include "session/request.h"
 #include "session/session.h"
 #include "session/survey_priv.h"
+#include "session/unblock.h"
 
 struct survey_row {
     survey_take_fn take; /* NULL: control answers alone */
@@ -69,6 +71,13 @@ tell_nothing(struct session_pool *pool, const struct survey *survey)
 }
 
 static void
+reply_ok(const struct request *request UNUSED, struct view text UNUSED,
+         struct buf *out)
+{
+    encode_simple(out, "OK");
+}
+
+static void
 reply_monitor(const struct request *request, struct view text UNUSED,
               struct buf *out)
 {
@@ -82,6 +91,9 @@ static const struct survey_row rows[] = {
     [QUESTION_CLIENT_LIST] = {clients_survey_list, reply_text},
     [QUESTION_CLIENT_KILL] = {clients_survey_kill, reply_sum},
     [QUESTION_CLIENT_KILL_ONE] = {clients_survey_kill, reply_killed},
+    [QUESTION_CLIENT_PAUSE] = {pause_survey_begin, reply_ok},
+    [QUESTION_CLIENT_UNPAUSE] = {pause_survey_end, reply_ok},
+    [QUESTION_CLIENT_UNBLOCK] = {unblock_survey, reply_sum},
     [QUESTION_MONITOR] = {tell_nothing, reply_monitor},
 };
 

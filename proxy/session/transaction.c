@@ -89,6 +89,12 @@ transaction_note_generation(struct session *session)
     key_watch_note_generation(session);
 }
 
+bool
+transaction_writes(const struct session *session)
+{
+    return session->transaction != NULL && session->transaction->writes;
+}
+
 int
 transaction_count(const struct session *session)
 {
@@ -267,6 +273,8 @@ queue(const struct incoming *in)
                    bytes->len);
     }
     transaction->count++;
+    if ((in->command->flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE)) != 0)
+        transaction->writes = true;
     transaction_answer(in, VIEW("+QUEUED\r\n"));
 }
 

@@ -40,6 +40,8 @@ void transaction_spoil(struct session *session);
 void transaction_note_generation(struct session *session);
 /* RESET, or the session ends; what is watched is forgotten as well. */
 void transaction_abort(struct session *session);
+/* Does one of the commands queued since MULTI write? */
+bool transaction_writes(const struct session *session) MUST_CHECK;
 /* Commands queued since MULTI; -1 outside of a transaction. */
 int transaction_count(const struct session *session);
 

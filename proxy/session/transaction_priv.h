@@ -11,6 +11,7 @@
 struct transaction {
     struct buf bytes; /* MULTI, and what is queued behind it */
     uint32_t count;   /* commands queued */
+    bool writes;      /* one of them writes, or may */
     bool is_spoilt;   /* EXEC will say EXECABORT */
     bool is_bound;    /* `place` is that of its keys */
     bool is_stale;    /* ... by a generation of before */

@@ -10,6 +10,7 @@
 #include "session/deadline.h"
 #include "session/monitor.h"
 #include "session/note.h"
+#include "session/pause.h"
 #include "session/private_lane.h"
 #include "session/request.h"
 #include "session/transaction.h"
@@ -208,7 +209,9 @@ upload_try(struct session *session)
 
     if (command == NULL && !too_large && !is_short)
         return false;
-    if (!TAILQ_EMPTY(&session->queue)) {
+    if (!TAILQ_EMPTY(&session->queue) ||
+        (unlikely(session->pool->attention != 0) && command != NULL &&
+         pause_must_wait_early(session, command))) {
         session->barrier = true;
         stream_set_reading(&session->stream, false);
         return true;

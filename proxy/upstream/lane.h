@@ -98,6 +98,7 @@ struct lane {
     uint32_t tried;          /* ... and how many were */
     uint64_t connect_by_us;  /* when all of them must have been */
     struct lane_lease *lease; /* private: who has it, NULL while idle */
+    uint64_t client_id;      /* by which the server knows it; 0: not asked */
     uint64_t used_us;        /* when a call was last submitted */
     struct timer timer;      /* connect_timeout; LANE_SILENCE_MS if suspect */
     uint64_t timer_due_us;

@@ -1,6 +1,7 @@
 """CLIENT: a pool's clients are seen and steered, at whichever worker they are."""
 
 import re
+import threading
 
 import pytest
 
@@ -35,6 +36,13 @@ FORMS = [
     ("KILL", "a", "b"), ("KILL", "ID", "1", "2"),
     ("LIST", "ADDR", "x"), ("LIST", "TYPE", "normal", "ID", "3"),
     ("LIST", "TYPE", "pubsub"), ("LIST", "TYPE", "x"),
+    ("PAUSE",), ("PAUSE", "x"), ("PAUSE", "-1"), ("PAUSE", "1", "foo"),
+    ("PAUSE", "x", "foo"), ("PAUSE", "1", "all", "x"), ("PAUSE", "0"),
+    ("PAUSE", "1", "write"), ("PAUSE", "9223372036854775808"),
+    ("UNPAUSE",), ("UNPAUSE", "x"), ("UNBLOCK",), ("UNBLOCK", "x"),
+    ("UNBLOCK", "999999"), ("UNBLOCK", "999999", "foo"),
+    ("UNBLOCK", "999999", "timeout"), ("UNBLOCK", "-1"),
+    ("UNBLOCK", "1", "ERROR", "x"), ("UNBLOCK", "01"),
 ]
 
 
@@ -153,3 +161,112 @@ def test_redis_py_kills_and_lists(proxy):
     assert client.client_kill_filter(_id=number) == 1
     # a connection that is gone is replaced before it is used
     assert victim.client_id() != number
+
+
+# --- CLIENT PAUSE --------------------------------------------------------------
+
+def test_writes_wait_at_all_workers_until_the_end(proxy):
+    admin = proxy.raw("demo")
+    writers = [proxy.raw("demo") for _ in range(6)]
+    reader = proxy.raw("demo")
+    reader.command("DEL", *(f"p{i}" for i in range(6)))
+    assert admin.command("CLIENT", "PAUSE", "100000", "WRITE") == b"+OK\r\n"
+    for i, raw in enumerate(writers):
+        raw.send_command("SET", f"p{i}", "x")
+        raw.send_command("GET", f"p{i}")
+    eventually(lambda: reader.command("CLIENT", "LIST").count(
+        b" flags=b ") == 6)
+    assert all(reader.command("GET", f"p{i}") == b"$-1\r\n"
+               for i in range(6))
+    assert admin.command("CLIENT", "UNPAUSE") == b"+OK\r\n"
+    for raw in writers:
+        assert raw.read_replies(2) == [b"+OK\r\n", b"$1\r\nx\r\n"]
+
+
+def test_a_pause_of_all_ends_by_itself(proxy):
+    admin, other = proxy.raw("demo"), proxy.raw("demo")
+    stranger = proxy.raw("other")
+    assert admin.command("CLIENT", "PAUSE", "300") == b"+OK\r\n"
+    admin.send_command("GET", "k")
+    other.send_command("CLIENT", "UNPAUSE")
+    assert stranger.command("PING") == b"+PONG\r\n"
+    assert other.read_reply() == b"+OK\r\n"
+    assert admin.read_reply() == b"$-1\r\n"
+
+
+def test_nothing_is_written_once_the_pause_is_answered(server, proxy):
+    admin = proxy.raw("other")
+    stop = threading.Event()
+
+    def write():
+        raw = proxy.raw("other")
+        while not stop.is_set():
+            raw.pipeline(*[("INCR", "counter")] * 50)
+        raw.close()
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    direct = server.client()
+    try:
+        for _ in range(20):
+            eventually(lambda: direct.incrby("counter", 0) > 0)
+            assert admin.command("CLIENT", "PAUSE", "100000",
+                                 "WRITE") == b"+OK\r\n"
+            values = {direct.get("counter") for _ in range(50)}
+            assert admin.command("CLIENT", "UNPAUSE") == b"+OK\r\n"
+            assert len(values) == 1
+    finally:
+        stop.set()
+        admin.command("CLIENT", "UNPAUSE")
+        for thread in threads:
+            thread.join()
+
+
+# --- CLIENT UNBLOCK ------------------------------------------------------------
+
+def blocked(proxy):
+    """How many wait, as INFO says of the proxy."""
+    return proxy.client("demo").info("clients")["blocked_clients"]
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+@pytest.mark.parametrize("reason", [(), ("TIMEOUT",), ("ERROR",)])
+@pytest.mark.parametrize("words", [
+    ("BLPOP", "none", "0"), ("BLMOVE", "none", "none", "LEFT", "LEFT", "0"),
+    ("XREAD", "BLOCK", "0", "STREAMS", "none", "$"),
+])
+def test_who_waits_is_unblocked_as_at_a_server(server, proxy, words, reason,
+                                               version):
+    replies = []
+    for place in proxy, server:
+        raw, admin = ((place.raw("demo"), place.raw("demo"))
+                      if place is proxy else (place.raw(), place.raw()))
+        raw.command("HELLO", version)
+        number = client_id(raw)
+        assert admin.command("CLIENT", "UNBLOCK", number) == b":0\r\n"
+        raw.send_command(*words)
+        eventually(lambda n=number, a=admin: a.command(
+            "CLIENT", "UNBLOCK", n, *reason) == b":1\r\n")
+        replies.append([raw.read_reply(), raw.command("PING"),
+                        admin.command("CLIENT", "UNBLOCK", number)])
+    assert replies[0] == replies[1]
+
+
+def test_what_is_popped_at_that_moment_is_not_lost(proxy):
+    admin, pusher = proxy.raw("demo"), proxy.raw("demo")
+    raw = proxy.raw("demo")
+    number = client_id(raw)
+    pusher.command("DEL", "list")
+    for i in range(100):
+        raw.send_command("BLPOP", "list", "0")
+        eventually(lambda: blocked(proxy) == 1)
+        pusher.send_command("RPUSH", "list", i)
+        admin.send_command("CLIENT", "UNBLOCK", number)
+        reply, answer = raw.read_reply(), admin.read_reply()
+        assert pusher.read_reply() == b":1\r\n"
+        left = pusher.command("LPOP", "list")
+        text = b"$%d\r\n%d\r\n" % (len(str(i)), i)
+        if answer == b":1\r\n":
+            assert (reply, left) == (b"*-1\r\n", text)
+        else:
+            assert reply.endswith(text) and left == b"$-1\r\n"

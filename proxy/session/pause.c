@@ -1,0 +1,221 @@
+/*
+ * session/pause.c - who waits, and until when.
+ */
+#include "session/pause.h"
+
+#include "base/mem.h"
+#include "session/survey_priv.h"
+#include "session/transaction.h"
+
+#define PAUSE_MAX_MS INT64_C(1000000000000) /* longer than we shall see */
+#define QUIET_MS 2 /* how often it is looked whether all is answered */
+
+/* Somebody waits until what was under way is answered. */
+struct pause_wait {
+    LIST_ENTRY(pause_wait) link;
+    struct survey survey; /* without its text */
+    uint64_t last;        /* request that was accepted before */
+};
+
+struct pause {
+    enum pause_mode mode; /* PAUSE_NONE: it is over, or has not begun */
+    uint64_t end_us;
+    struct timer end;
+    struct timer quiet;
+    LIST_HEAD(, pause_wait) waits;
+};
+
+/* --- what was under way -------------------------------------------------- */
+
+/* Has it been given to a server before, and not been answered? */
+static bool
+is_under_way(const struct request *request, uint64_t last)
+{
+    return request->id <= last && !request->done && !request->blocks &&
+        (request->job != NULL || request->call.body.chunk != NULL);
+}
+
+static bool
+session_is_under_way(const struct session *session, uint64_t last)
+{
+    const struct request *request;
+
+    TAILQ_FOREACH(request, &session->queue, link)
+    {
+        if (request->id > last)
+            return false;
+        if (is_under_way(request, last))
+            return true;
+    }
+    return false;
+}
+
+static bool
+is_quiet(const struct session_pool *pool, uint64_t last)
+{
+    const struct session *session;
+
+    TAILQ_FOREACH(session, &pool->sessions, link)
+    {
+        if (session_is_under_way(session, last))
+            return false;
+    }
+    return true;
+}
+
+static void
+wait_end(struct session_pool *pool, struct pause_wait *wait)
+{
+    LIST_REMOVE(wait, link);
+    survey_tell(pool->env, &wait->survey, VIEW(""));
+    mem_free(wait);
+}
+
+static void
+on_quiet(struct timer *timer, void *arg)
+{
+    struct session_pool *pool = arg;
+    struct pause *pause = pool->pause;
+    struct pause_wait *wait = LIST_FIRST(&pause->waits);
+
+    while (wait != NULL) {
+        struct pause_wait *next = LIST_NEXT(wait, link);
+        if (is_quiet(pool, wait->last))
+            wait_end(pool, wait);
+        wait = next;
+    }
+    if (!LIST_EMPTY(&pause->waits))
+        timer_start(timer, QUIET_MS);
+}
+
+/* --- its end ------------------------------------------------------------- */
+
+static void
+let_go_on(struct session_pool *pool)
+{
+    struct session *session;
+
+    TAILQ_FOREACH(session, &pool->sessions, link)
+    {
+        if (session->is_postponed) {
+            session->is_postponed = false;
+            session_resume_later(session);
+        }
+    }
+}
+
+static void
+pause_end(struct session_pool *pool)
+{
+    struct pause *pause = pool->pause;
+
+    if (pause == NULL)
+        return;
+    while (!LIST_EMPTY(&pause->waits))
+        wait_end(pool, LIST_FIRST(&pause->waits));
+    timer_stop(&pause->end);
+    timer_stop(&pause->quiet);
+    pause->mode = PAUSE_NONE;
+    pause->end_us = 0;
+    pool->attention &= (uint8_t)~ATTENTION_PAUSE;
+    let_go_on(pool);
+}
+
+void
+pause_free(struct session_pool *pool)
+{
+    pause_end(pool);
+    mem_free(pool->pause);
+    pool->pause = NULL;
+}
+
+static void
+on_end(struct timer *timer UNUSED, void *arg)
+{
+    pause_end(arg);
+}
+
+void
+pause_survey_end(struct session_pool *pool, const struct survey *survey)
+{
+    pause_end(pool);
+    survey_tell(pool->env, survey, VIEW(""));
+}
+
+/* --- its beginning ------------------------------------------------------- */
+
+static struct pause *
+pause_get(struct session_pool *pool)
+{
+    struct loop *loop = pool->env->loop;
+
+    pool->attention |= ATTENTION_PAUSE;
+    if (pool->pause != NULL)
+        return pool->pause;
+    pool->pause = MEM_NEW(struct pause);
+    LIST_INIT(&pool->pause->waits);
+    timer_init(&pool->pause->end, loop, on_end, pool);
+    timer_init(&pool->pause->quiet, loop, on_quiet, pool);
+    return pool->pause;
+}
+
+/* Of two pauses the stricter mode counts, and the later end. */
+static void
+pause_begin(struct session_pool *pool, int64_t for_ms, enum pause_mode mode)
+{
+    uint64_t now_us = loop_now_us(pool->env->loop);
+    struct pause *pause = pause_get(pool);
+
+    pause->mode = MAX(pause->mode, mode);
+    pause->end_us = MAX(pause->end_us, now_us + (uint64_t)for_ms * 1000);
+    timer_start(&pause->end, (int64_t)((pause->end_us - now_us) / 1000));
+}
+
+void
+pause_survey_begin(struct session_pool *pool, const struct survey *survey)
+{
+    struct view text = survey->text, word = view_take(&text, ' ');
+    uint64_t for_ms = 0, mode = PAUSE_ALL;
+    struct pause_wait *wait;
+
+    (void)!view_to_u64(word, &for_ms);
+    (void)!view_to_u64(text, &mode);
+    pause_begin(pool, MIN((int64_t)for_ms, PAUSE_MAX_MS),
+                (enum pause_mode)mode);
+    wait = MEM_NEW(struct pause_wait);
+    wait->survey = *survey;
+    wait->survey.text = VIEW("");
+    wait->last = pool->env->next_request_id;
+    LIST_INSERT_HEAD(&pool->pause->waits, wait, link);
+    on_quiet(&pool->pause->quiet, pool);
+}
+
+/* --- who waits ----------------------------------------------------------- */
+
+static bool
+writes(const struct session *session, const struct command *command)
+{
+    if (command->id == COMMAND_ID_EXEC)
+        return transaction_writes(session);
+    return (command->flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE)) != 0;
+}
+
+bool
+pause_must_wait_early(struct session *session, const struct command *command)
+{
+    const struct pause *pause = session->pool->pause;
+
+    /* Monitors are replicas to a server, which never wait. */
+    if (pause == NULL || pause->mode == PAUSE_NONE ||
+        session->monitor != NULL || command->id == COMMAND_ID_QUIT ||
+        (pause->mode == PAUSE_WRITE && !writes(session, command)))
+        return false;
+    session->is_postponed = true;
+    return true;
+}
+
+bool
+pause_must_wait(const struct incoming *in)
+{
+    return pause_must_wait_early(in->session, in->command);
+}

@@ -1,0 +1,123 @@
+/*
+ * session/unblock.c - asking a server to unblock one of our connections.
+ */
+#include "session/unblock.h"
+
+#include "base/mem.h"
+#include "resp/encode.h"
+#include "session/blocking.h"
+#include "session/replica_read.h"
+#include "session/survey_priv.h"
+
+/* A CLIENT UNBLOCK on its way; frees itself when it is answered. */
+struct unblock {
+    struct call call;
+    struct session_env *env;
+    struct survey survey; /* without its text */
+};
+
+static void
+unblock_end(struct unblock *unblock, bool is_done)
+{
+    survey_tell_count(unblock->env, &unblock->survey, is_done);
+    chunk_unref(&unblock->call.body.chunk);
+    mem_free(unblock);
+}
+
+static void
+on_reply(struct call *call, const struct reply_piece *piece)
+{
+    struct view reply = view_of(piece->chunk->data + piece->off, piece->len);
+
+    if (piece->last)
+        unblock_end(CONTAINER_OF(call, struct unblock, call),
+                    view_equal(reply, VIEW(":1\r\n")));
+}
+
+static void
+on_lost(struct call *call, enum close_reason why UNUSED, bool sent UNUSED)
+{
+    unblock_end(CONTAINER_OF(call, struct unblock, call), false);
+}
+
+static void
+on_drain(struct call *call UNUSED)
+{
+}
+
+static void
+on_contended(struct call *call UNUSED)
+{
+}
+
+static const struct call_ops unblock_call_ops = {
+    .on_reply = on_reply,
+    .on_lost = on_lost,
+    .on_drain = on_drain,
+    .on_contended = on_contended,
+};
+
+static struct extent
+unblock_words(struct session_env *env, uint64_t lane_id, struct view reason)
+{
+    struct buf words = {0};
+    struct extent body;
+
+    encode_array(&words, 4);
+    encode_bulk_str(&words, "CLIENT");
+    encode_bulk_str(&words, "UNBLOCK");
+    encode_bulk_u64(&words, lane_id);
+    encode_bulk(&words, reason);
+    body.len = (uint32_t)words.len;
+    body.chunk = chunk_ref(chunk_pool_write(loop_chunks(env->loop), words.data,
+                                            words.len, &body.off));
+    buf_fini(&words);
+    return body;
+}
+
+static void
+ask_server(struct session *session, struct request *request,
+           const struct survey *survey, struct view reason)
+{
+    struct unblock *unblock = MEM_NEW(struct unblock);
+    struct lane_key key = {.db = session->db, .resp = session->resp};
+
+    call_init(&unblock->call, &unblock_call_ops);
+    unblock->env = session->pool->env;
+    unblock->survey = *survey;
+    unblock->survey.text = VIEW("");
+    unblock->call.body = unblock_words(
+        unblock->env, request->call.lane->client_id, reason);
+    if (!server_submit(request_server(request), key, session->lane_number,
+                       &unblock->call))
+        unblock_end(unblock, false);
+}
+
+/* The request of this session that waits at a server, or NULL. */
+static struct request *
+waiting_request(struct session *session)
+{
+    struct request *head;
+
+    if (session == NULL || !blocking_is_on(session))
+        return NULL;
+    head = TAILQ_FIRST(&session->queue);
+    return head->call.state == CALL_SENT && head->call.lane->client_id != 0
+        ? head
+        : NULL;
+}
+
+void
+unblock_survey(struct session_pool *pool, const struct survey *survey)
+{
+    struct view reason = survey->text, word = view_take(&reason, ' ');
+    uint64_t id = 0;
+
+    (void)!view_to_u64(word, &id);
+    struct session *session = session_find(pool, id);
+    struct request *request = waiting_request(session);
+    if (request == NULL)
+        survey_tell_count(pool->env, survey, 0);
+    else
+        ask_server(session, request, survey, reason);
+}
