@@ -129,7 +129,7 @@ merge_counts(struct gather *gather)
 }
 
 static bool
-merge_all(struct gather *gather)
+merge_all(struct gather *gather, const uint8_t *known)
 {
     int64_t count;
 
@@ -140,7 +140,9 @@ merge_all(struct gather *gather)
         for (uint32_t i = 0; i < gather->count; i++)
             if (!gather_add(&gather->cursors[i], &having))
                 return false;
-        gather_header(gather, RESP_INTEGER, having == gather->count);
+        bool is_known = known != NULL && known[k] != 0;
+        gather_header(gather, RESP_INTEGER,
+                      is_known || having == gather->count);
     }
     return true;
 }
@@ -365,7 +367,7 @@ merge_by_kind(struct gather *gather, const struct fanout *fanout)
         is_good = merge_counts(gather);
         break;
     case FANOUT_ALL:
-        is_good = merge_all(gather);
+        is_good = merge_all(gather, fanout->known);
         break;
     case FANOUT_LOG:
         is_good = merge_log(gather, &list, counts, fanout->limit);

@@ -19,6 +19,8 @@ struct fanout {
     const struct command *command;
     uint64_t limit; /* entries of a log that are asked for */
     uint64_t dice;  /* chooses whose answer it is, where any will do */
+    const uint8_t *known; /* SCRIPT EXISTS: one as good as everywhere has a 1
+                             here; or NULL */
 };
 
 /* Can the replies to this command be merged? */

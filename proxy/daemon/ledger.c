@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "command/script_memory.h"
 
 /* --- accounts of servers ------------------------------------------------------- */
 
@@ -87,6 +88,7 @@ account_new(struct ledger *ledger, const char *name)
     account->handed = mem_array(ledger->workers, sizeof(uint64_t));
     for (unsigned i = 0; i < ledger->workers; i++)
         account->blocks[i] = MEM_NEW(struct session_stats);
+    account->scripts = script_memory_new();
     TAILQ_INIT(&account->servers);
     TAILQ_INSERT_TAIL(&ledger->accounts, account, link);
     return account;
@@ -104,6 +106,7 @@ account_free(struct ledger *ledger, struct account *account)
         mem_free(account->blocks[i]);
     mem_free(account->blocks);
     mem_free(account->handed);
+    script_memory_free(&account->scripts);
     mem_free(account->name);
     mem_free(account);
 }
@@ -159,6 +162,7 @@ ledger_enter(struct ledger *ledger, struct snapshot *snapshot)
         if (account == NULL)
             account = account_new(ledger, pool->name);
         account->is_claimed = true;
+        script_memory_set_limit(account->scripts, pool->script_cache_bytes);
         enter_servers(ledger, account, snapshot->pools[i].roster);
     }
     TAILQ_FOREACH(account, &ledger->accounts, link)
@@ -176,6 +180,7 @@ fill_pool(struct edition_pool *blocks, struct account *account,
 
     blocks->id = account->id;
     blocks->stats = account->blocks[worker];
+    blocks->scripts = account->scripts;
     TAILQ_FOREACH(server, &account->servers, link)
     {
         server->is_claimed = false;

@@ -33,6 +33,7 @@ struct account {
     TAILQ_HEAD(, server_account) servers;
     struct session_stats **blocks; /* by worker */
     uint64_t *handed;              /* connections ever given, by worker */
+    struct script_memory *scripts; /* that clients of the pool have shown */
 };
 
 TAILQ_HEAD(account_list, account);

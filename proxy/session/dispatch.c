@@ -22,6 +22,7 @@
 #include "session/pause.h"
 #include "session/replica_read.h"
 #include "session/request.h"
+#include "session/scripts.h"
 #include "session/server_command.h"
 #include "session/session.h"
 #include "session/split_job.h"
@@ -308,6 +309,7 @@ route_by_keys(const struct incoming *in)
                      &in->session->pool->stats->errors_crossslot);
         return;
     }
+    scripts_note(in);
     key_list_init(&keys);
     if (command_keys(in->command, &in->args, &keys) == KEYS_MALFORMED)
         keys.count = 0; /* any shard says what is wrong */
@@ -523,6 +525,7 @@ act(const struct incoming *in)
         break;
     case CLASS_FANOUT:
     case CLASS_CURSOR:
+        scripts_note(in);
         if (!fanout_try(in))
             forward_if_single(in);
         break;

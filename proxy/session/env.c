@@ -165,6 +165,7 @@ session_pool_new(struct session_env *env, const struct edition *edition,
     pool->id = blocks->id;
     pool->settings = edition->snapshot->pools[number].settings;
     pool->stats = blocks->stats;
+    pool->scripts = blocks->scripts;
     pool->map_asked = edition->snapshot->pools[number].asked;
     pool->pool = pool_new(env->loop, edition->snapshot, number,
                           blocks->servers, env->workers);
@@ -186,6 +187,7 @@ session_pool_free(struct session_pool *pool)
     monitoring_free(pool);
     pause_free(pool);
     pool_free(&pool->pool);
+    mem_free(pool->shown);
     mem_free(pool);
 }
 

@@ -18,8 +18,10 @@
 #include "upstream/pool.h"
 
 struct request;
+struct script_memory;
 struct session;
 struct session_env;
+struct shown_scripts;
 
 TAILQ_HEAD(request_list, request);
 LIST_HEAD(held_list, request);
@@ -68,6 +70,8 @@ struct session_pool {
     bool is_removed;
     uint8_t attention; /* mostly 0 */
     struct session_stats *stats;
+    struct script_memory *scripts; /* of all workers */
+    struct shown_scripts *shown;   /* of this one lately; or NULL */
     struct request_list deadlines; /* unanswered, the first due first */
     struct session_list sessions;
     struct session_list pausing; /* make a lane wait for them */

@@ -12,6 +12,7 @@
 #include "session/deadline.h"
 #include "session/retry.h"
 #include "session/scan.h"
+#include "session/scripts.h"
 #include "session/sentence.h"
 #include "session/server_command.h"
 #include "session/split_job_priv.h"
@@ -22,6 +23,7 @@
 struct fanout_job {
     struct fanout fanout;
     struct extent bytes;     /* of the request; a ref */
+    uint8_t *known;          /* SCRIPT EXISTS: of fanout, or NULL */
     struct scan_cursor scan; /* SCAN: as the client gave it ... */
     struct scan_step step;   /* ... and who was asked */
     uint8_t rounds;
@@ -399,6 +401,16 @@ ask_anew(struct request *request)
     }
 }
 
+static void
+forget_script(const struct request *request)
+{
+    struct request_scan scan;
+
+    struct command_args args = body_words(&scan, &request->job->fanout->bytes);
+    scripts_forget(request->pool, command_arg(&args, 2));
+    request_scan_fini(&scan);
+}
+
 bool
 fanout_finish(struct request *request)
 {
@@ -417,6 +429,9 @@ fanout_finish(struct request *request)
         result = fanout_merge(&job->fanout->fanout, job->replies,
                               job->split.part_count, pool, &request->reply);
     request->reply_type = result == MERGE_OK ? '*' : '-';
+    if (unlikely(result != MERGE_OK) &&
+        request->command->id == COMMAND_ID_SCRIPT_LOAD)
+        forget_script(request);
     return true;
 }
 
@@ -440,6 +455,8 @@ fanout_job_new(const struct incoming *in)
     fanout_init(&fanout->fanout, in->command, &in->args, dice);
     fanout->bytes = in->bytes;
     chunk_ref(in->bytes.chunk);
+    if (in->command->id == COMMAND_ID_SCRIPT_EXISTS)
+        fanout->fanout.known = fanout->known = scripts_known(in);
     return fanout;
 }
 
@@ -452,6 +469,7 @@ fanout_job_free(struct fanout_job **jobp)
     if (fanout == NULL)
         return;
     chunk_unref(&fanout->bytes.chunk);
+    mem_free(fanout->known);
     mem_free(fanout);
 }
 

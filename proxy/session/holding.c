@@ -237,6 +237,17 @@ is_about_slot(const struct attempt *attempt, struct view line)
         (redirect_parse(&redirect, line) && redirect.slot == attempt->slot);
 }
 
+void
+holding_take_doubtful(struct request *request, struct attempt *attempt,
+                      const struct reply_piece *piece)
+{
+    request->reply_type = piece->type;
+    request->reply_bytes = piece->len;
+    chain_push(&request->reply, piece->chunk, piece->off, piece->len);
+    request_charge(request, piece->len);
+    hold(request, attempt, HOLD_DOUBT);
+}
+
 /* A script can say anything, and its effects would come twice: what it has said
  * is kept until the node has been asked. */
 static bool
@@ -246,11 +257,7 @@ take_doubtful(struct request *request, struct attempt *attempt,
     if (request->job != NULL || request_is_gone(request) ||
         !is_about_slot(attempt, line) || !doubt_ask(request))
         return false;
-    request->reply_type = piece->type;
-    request->reply_bytes = piece->len;
-    chain_push(&request->reply, piece->chunk, piece->off, piece->len);
-    request_charge(request, piece->len);
-    hold(request, attempt, HOLD_DOUBT);
+    holding_take_doubtful(request, attempt, piece);
     return true;
 }
 

@@ -46,6 +46,10 @@ attempt_is_refused(struct request *request, struct attempt *attempt,
 bool holding_take_loss(struct request *request, struct attempt *attempt,
                        uint32_t asked, bool sent) MUST_CHECK;
 
+/* What the server has said is kept, and no answer, until holding_settle() or who
+ * else has asked knows whether the server itself, or a script, said it. */
+void holding_take_doubtful(struct request *request, struct attempt *attempt,
+                           const struct reply_piece *piece);
 /* What the node says itself of a command that is in doubt; nothing when it could
  * not be heard. */
 void holding_settle(struct request *request, struct view line);

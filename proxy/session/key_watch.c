@@ -302,13 +302,15 @@ key_watch_end(const struct incoming *in)
 }
 
 void
-key_watch_exec(const struct incoming *in, struct extent body, uint32_t leading)
+key_watch_exec(const struct incoming *in, struct extent body, uint32_t leading,
+               struct script_wants *wants)
 {
     struct request *request = new_request(in, in->session->watch->shard);
 
     request->ends_watch = true;
     request->call.body = body;
     request->call.leading = leading;
+    request->wants = wants;
     request->call.asking = in->session->watch->is_asked;
     request_submit(request);
 }

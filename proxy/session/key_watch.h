@@ -29,10 +29,10 @@ struct key_watch;
 void key_watch_begin(const struct incoming *in);
 /* UNWATCH outside of MULTI, or DISCARD: forget the keys. */
 void key_watch_end(const struct incoming *in);
-/* EXEC, with what is to be written for it, a ref, and the number of replies
- * in front of its own. */
+/* EXEC, with what is to be written for it, a ref, the number of replies in front
+ * of its own, and the scripts that it names, which are taken over. */
 void key_watch_exec(const struct incoming *in, struct extent body,
-                uint32_t leading);
+                    uint32_t leading, struct script_wants *wants);
 /* What was watched may have changed, so that EXEC must say so. */
 bool key_watch_is_broken(const struct session *session) MUST_CHECK;
 /* Where the keys are; false: none is watched. */

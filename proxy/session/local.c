@@ -96,6 +96,7 @@ static const local_fn handlers[COMMAND_ID_COUNT] = {
     [COMMAND_ID_READWRITE] = local_readwrite,
     [COMMAND_ID_RESET] = local_reset,
     [COMMAND_ID_ROLE] = local_role,
+    [COMMAND_ID_SCRIPT_SHOW] = local_script_show,
     [COMMAND_ID_SELECT] = local_select,
     [COMMAND_ID_TIME] = local_time,
 };

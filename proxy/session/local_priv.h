@@ -106,6 +106,9 @@ LOCAL_HANDLER(client_unblock);
 /* local_config.c */
 LOCAL_HANDLER(config_get);
 
+/* local_script.c */
+LOCAL_HANDLER(script_show);
+
 /* local_server.c */
 LOCAL_HANDLER(ping);
 LOCAL_HANDLER(echo);

@@ -8,6 +8,7 @@
 #include "session/key_watch.h"
 #include "session/local.h"
 #include "session/session.h"
+#include "session/transaction.h"
 
 /* A slot of it is on the move, and a command in front may be sent about. */
 static bool
@@ -39,7 +40,8 @@ order_must_wait(const struct incoming *in)
     if (TAILQ_EMPTY(&session->queue))
         return false;
     if (local_is_barrier(in->command) ||
-        key_watch_is_barrier(session, in->command) || blocking_is(in))
+        key_watch_is_barrier(session, in->command) ||
+        transaction_is_barrier(session, in->command) || blocking_is(in))
         return true;
     if (likely(!pool_is_followed(settings)))
         return false;

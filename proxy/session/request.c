@@ -11,6 +11,8 @@
 #include "session/private_lane.h"
 #include "session/replica_read.h"
 #include "session/retry.h"
+#include "session/script_load.h"
+#include "session/scripts.h"
 #include "session/sentence.h"
 #include "session/session.h"
 #include "session/split_job.h"
@@ -64,6 +66,8 @@ request_free(struct request *request)
         LIST_REMOVE(request, held_link);
     if (unlikely(request->job != NULL))
         split_job_free(request);
+    if (unlikely(request->wants != NULL))
+        mem_free(request->wants);
     if (!chain_is_empty(&request->reply))
         chain_clear(&request->reply);
     chunk_unref(&request->call.body.chunk);
@@ -407,6 +411,10 @@ on_reply(struct call *call, const struct reply_piece *piece)
         request_unref(&request);
         return;
     }
+    if (unlikely(piece->type == '-') && scripts_take_error(request, piece)) {
+        request_unref(&request);
+        return;
+    }
     if (attempt_is_refused(request, &request->attempt, request->shard,
                            piece)) {
         if (request_is_gone(request))
@@ -535,6 +543,8 @@ request_submit(struct request *request)
             holding_take_held(request, &request->attempt);
         return;
     }
+    if (unlikely(request->wants != NULL) && script_load_ahead(request))
+        return;
     if (unlikely(request->by_watch)) {
         key_watch_submit(request);
         return;

@@ -11,6 +11,8 @@
 #include "session/retry.h"
 
 #define TEXT_MAX 1536 /* names may be long */
+/* In the servers' words: the client can show it. */
+#define NO_SCRIPT VIEW("NOSCRIPT No matching script. Please use EVAL.")
 
 static const char *
 shard_name(const struct request *request, uint32_t shard)
@@ -95,6 +97,8 @@ struct view
 request_text_unserved(const struct request *request,
                       const struct attempt *attempt)
 {
+    if (attempt->outcome == OUTCOME_NOSCRIPT)
+        return NO_SCRIPT;
     if (pool_is_named(request->pool->settings))
         return sentence(
             request,
@@ -166,6 +170,8 @@ struct view
 request_text_overtaken(const struct request *request,
                        const struct attempt *attempt)
 {
+    if (attempt->outcome == OUTCOME_NOSCRIPT)
+        return NO_SCRIPT;
     if (pool_is_named(request->pool->settings))
         return sentence(request,
                         "TRYAGAIN proxy: shard %s moved and a later command "

@@ -96,7 +96,8 @@ session_catch_up(struct session *session)
 
     if (!session_is_behind(session) ||
         (session->in_flight > 0 &&
-         (session->holding == NULL || !holding_is_all(session))))
+         (session->holding == NULL || !holding_is_all(session) ||
+          !pool_is_followed(session->generation->settings))))
         return;
     session_leave_generation(session);
     session->generation = pool_join(pool->pool);

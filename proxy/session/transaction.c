@@ -60,6 +60,7 @@ transaction_free(struct session *session)
         return;
     session->transaction = NULL;
     buf_fini(&transaction->bytes);
+    mem_free(transaction->wants);
     mem_free(transaction);
 }
 
@@ -93,6 +94,15 @@ bool
 transaction_writes(const struct session *session)
 {
     return session->transaction != NULL && session->transaction->writes;
+}
+
+bool
+transaction_is_barrier(const struct session *session,
+                       const struct command *command)
+{
+    return unlikely(session->transaction != NULL) &&
+        session->transaction->wants != NULL &&
+        command->id == COMMAND_ID_EXEC;
 }
 
 int
@@ -271,6 +281,8 @@ queue(const struct incoming *in)
             return;
         buf_append(&transaction->bytes, bytes->chunk->data + bytes->off,
                    bytes->len);
+        scripts_note(in);
+        scripts_want(&transaction->wants, in);
     }
     transaction->count++;
     if ((in->command->flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE)) != 0)
@@ -363,6 +375,16 @@ send_split(const struct incoming *in)
     unfold_begin(in, bytes, count);
 }
 
+/* Who names scripts has them, as far as the proxy can help. */
+static struct script_wants *
+take_wants(struct session *session)
+{
+    struct script_wants *wants = session->transaction->wants;
+
+    session->transaction->wants = NULL;
+    return wants;
+}
+
 static void
 send_all(const struct incoming *in)
 {
@@ -373,8 +395,9 @@ send_all(const struct incoming *in)
     if (session->watch != NULL) {
         uint32_t leading = session->transaction->count + 1;
         struct extent body = take_bytes(session);
+        struct script_wants *wants = take_wants(session);
         transaction_free(session);
-        key_watch_exec(in, body, leading);
+        key_watch_exec(in, body, leading, wants);
         return;
     }
     struct request *request = request_new(session, in->command);
@@ -382,6 +405,8 @@ send_all(const struct incoming *in)
     request->shard = attempt_place(session, &request->attempt, place.shard);
     request->call.body = take_bytes(session);
     request->call.leading = session->transaction->count + 1;
+    request->wants = take_wants(session);
+    session->barrier = session->barrier || request->wants != NULL;
     transaction_free(session);
     request_start_deadline(request);
     if (unlikely(place.shard == ROUTE_NONE))

@@ -34,6 +34,10 @@ transaction_takes(const struct incoming *in)
         transaction_act(in);
 }
 
+/* Must this command wait until all before it is answered?  Before EXEC is sent
+ * its server may have to be given scripts. */
+bool transaction_is_barrier(const struct session *session,
+                            const struct command *command) MUST_CHECK;
 /* A request between MULTI and EXEC was refused. */
 void transaction_spoil(struct session *session);
 /* The session goes by another generation. */

@@ -4,6 +4,7 @@
 #ifndef SESSION_TRANSACTION_PRIV_H
 #define SESSION_TRANSACTION_PRIV_H
 
+#include "session/scripts.h"
 #include "session/transaction.h"
 
 #define MULTI_WORDS "*1\r\n$5\r\nMULTI\r\n"
@@ -12,6 +13,7 @@ struct transaction {
     struct buf bytes; /* MULTI, and what is queued behind it */
     uint32_t count;   /* commands queued */
     bool writes;      /* one of them writes, or may */
+    struct script_wants *wants; /* scripts that they name, or NULL */
     bool is_spoilt;   /* EXEC will say EXECABORT */
     bool is_bound;    /* `place` is that of its keys */
     bool is_stale;    /* ... by a generation of before */

@@ -183,7 +183,7 @@ def test_scripts_and_functions_are_everywhere(setting):
         assert server.client().script_exists(SHA) == [True]
         assert len(server.client().function_list()) == 1
     setting.servers[1].client().script_flush()
-    assert client.script_exists(SHA) == [False]
+    assert client.script_exists(SHA, "0" * 40) == [True, False]
     dump = setting.servers[0].client().function_dump()
     assert client.function_flush()
     assert client.function_restore(dump)
