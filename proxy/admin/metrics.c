@@ -113,16 +113,22 @@ render_pool_closed(struct metrics *m)
     }
 }
 
+static const char *
+command_label(unsigned id)
+{
+    return id == COMMAND_ID_LEARNT ? "other" : command_by_id(id)->name;
+}
+
 static void
 render_pool_commands(struct metrics *m)
 {
     exposition_family(&m->x, FAMILY_COUNTER, "pointsman_pool_commands", "",
                       "requests received, by command");
     for (size_t p = 0; p < pool_count(m); p++) {
-        for (unsigned c = 0; c < COMMAND_ID_COUNT; c++) {
+        for (unsigned c = 0; c < COMMAND_ID_ALL; c++) {
             uint64_t count = POOL_SUM(m->source, p, commands[c]);
             const struct label labels[] = {{"pool", pool_at(m, p)->name},
-                                           {"command", command_by_id(c)->name},
+                                           {"command", command_label(c)},
                                            {NULL, NULL}};
             if (count > 0)
                 exposition_number(&m->x, labels, count);

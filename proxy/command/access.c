@@ -121,6 +121,25 @@ access_parse(struct access *access, struct view rules, struct error *error)
     return 0;
 }
 
+bool
+access_allows_learnt(struct view rules, const struct command *command)
+{
+    bool is_allowed = true;
+    struct view rule;
+
+    while ((rule = next_rule(&rules)).len > 0) {
+        struct view what = view_of(rule.data + 1, rule.len - 1);
+        if (view_equal_nocase(rule, VIEW("allcommands")))
+            is_allowed = true;
+        else if (view_equal_nocase(rule, VIEW("nocommands")))
+            is_allowed = false;
+        else if (view_equal_nocase(what, VIEW("@all")) ||
+                 has_category(command, what))
+            is_allowed = rule.data[0] == '+';
+    }
+    return is_allowed;
+}
+
 /* --- what goes to the servers -------------------------------------------------- */
 
 /* Can it go to a server over a connection that others use as well? */

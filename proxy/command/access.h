@@ -7,8 +7,9 @@
  * -name|sub, +@category and -@category, @all among them, and allcommands and
  * nocommands.  A container's rule is one for all that it contains.  Before the
  * first rule everything is allowed.  As on servers, what a client needs to make
- * itself known (AUTH, HELLO, QUIT, RESET) cannot be taken away.  A command that
- * is in no row is outside of all this.
+ * itself known (AUTH, HELLO, QUIT, RESET) cannot be taken away.  For a
+ * command that was learnt from a server (learnt.h) only rules about categories
+ * count.
  *
  * Pure.
  */
@@ -21,7 +22,7 @@
 #include "command/command.h"
 
 struct access {
-    uint64_t refused[(COMMAND_ID_COUNT + 63) / 64];
+    uint64_t refused[(COMMAND_ID_ALL + 63) / 64];
 };
 
 /* Rules with spaces between them.  -1 and a sentence that names the first one
@@ -37,6 +38,10 @@ int access_parse(struct access *access, struct view rules,
  */
 int access_parse_server_commands(struct access *access, struct view rules,
                                  struct error *error) MUST_CHECK;
+
+/* Of a command that no row has; the rules have been parsed. */
+bool access_allows_learnt(struct view rules,
+                          const struct command *command) MUST_CHECK;
 
 static inline bool
 access_allows(const struct access *access, const struct command *command)

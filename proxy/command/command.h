@@ -72,7 +72,10 @@ enum command_id {
 #define COMMAND(id, ...) COMMAND_ID_##id,
 #include "command/commands.def"
 #undef COMMAND
-    COMMAND_ID_COUNT
+    COMMAND_ID_COUNT,
+    /* Those that have no row and were learnt from a server (learnt.h). */
+    COMMAND_ID_LEARNT = COMMAND_ID_COUNT,
+    COMMAND_ID_ALL /* for what is counted or found by an id */
 };
 
 struct command {
@@ -96,7 +99,7 @@ struct command {
 
 /* By name, without case; NULL when unknown.  O(1). */
 const struct command *command_find(struct view name) MUST_CHECK;
-/* The subcommand of a container; NULL when unknown. */
+/* The subcommand of a container, a learnt one too; NULL when unknown. */
 const struct command *command_find_sub(const struct command *container,
                                        struct view sub) MUST_CHECK;
 const struct command *command_by_id(enum command_id id);

@@ -61,6 +61,15 @@ static const char *const help_lines[] = {
     "    Print this help.",
 };
 
+uint32_t
+describe_flag(struct view name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(flag_names); i++)
+        if (view_equal(name, view_str(flag_names[i].name)))
+            return flag_names[i].flag;
+    return 0;
+}
+
 const struct command *
 describe_find(struct view name)
 {

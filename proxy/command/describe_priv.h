@@ -32,6 +32,9 @@ next_word(struct view *list, struct view *word)
 /* The set of these words, as statuses (+write) or as bulks. */
 void describe_words(struct buf *out, int resp, struct view list, bool as_bulks);
 
+/* The flag of this name; 0: none that matters. */
+uint32_t describe_flag(struct view name) MUST_CHECK;
+
 /* COMMAND DOCS; COMMAND LIST; COMMAND GETKEYS and GETKEYSANDFLAGS. */
 void describe_docs(const struct command_args *args, int resp, struct buf *out);
 void describe_list(const struct command_args *args, struct buf *out);

@@ -24,7 +24,7 @@ enum fanout_kind {
     FANOUT_ONE_IS_ENOUGH /* who succeeds speaks for all */
 };
 
-static const uint8_t kinds[COMMAND_ID_COUNT] = {
+static const uint8_t kinds[COMMAND_ID_ALL] = {
     [COMMAND_ID_DBSIZE] = FANOUT_SUM,
     [COMMAND_ID_KEYS] = FANOUT_CONCAT,
     [COMMAND_ID_RANDOMKEY] = FANOUT_SOME,

@@ -6,7 +6,7 @@
  */
 #include "command/keyspec.h"
 
-#include <limits.h>
+#include "command/learnt.h"
 
 #define MAX_PLANS 64 /* different texts; there are about thirty */
 
@@ -183,6 +183,8 @@ plans_fill(void)
 const struct key_plan *
 key_plan_of(const struct command *command)
 {
+    if (unlikely(command->id == COMMAND_ID_LEARNT))
+        return learnt_plan(command);
     return &plans[plan_of_row[command->id]];
 }
 

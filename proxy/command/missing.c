@@ -25,7 +25,7 @@ enum missing_kind {
     MISSING_MEMBER_ZEROS  /* a 0 for each word behind the key */
 };
 
-static const uint8_t kinds[COMMAND_ID_COUNT] = {
+static const uint8_t kinds[COMMAND_ID_ALL] = {
     [COMMAND_ID_GET] = MISSING_NULL,
     [COMMAND_ID_HGET] = MISSING_NULL,
     [COMMAND_ID_LINDEX] = MISSING_NULL,

@@ -12,7 +12,7 @@
  * A subcommand stands in the same table under the name behind the '|', with
  * the row of its container beside it.
  */
-#include "command/command.h"
+#include "command/learnt.h"
 
 #define TABLE_SLOTS 2048 /* a power of two, about three times the rows */
 #define NO_ROW UINT16_MAX
@@ -208,8 +208,10 @@ const struct command *
 command_find_sub(const struct command *container, struct view sub)
 {
     uint16_t parent = (uint16_t)container->id;
-    const struct slot *slot = table_probe(name_words(sub), sub, parent);
 
+    if (unlikely(container->id == COMMAND_ID_LEARNT))
+        return learnt_find_sub(container, sub);
+    const struct slot *slot = table_probe(name_words(sub), sub, parent);
     return slot->row == NO_ROW ? NULL : &rows[slot->row];
 }
 

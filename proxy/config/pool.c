@@ -163,6 +163,8 @@ read_commands(struct report *report, const struct node *node, void *target)
     struct pool_settings *pool = target;
 
     pool->access = read_rules(report, node, "commands", access_parse);
+    if (pool->access != NULL)
+        pool->access_rules = mem_view_dup(node_text(node));
 }
 
 static void
@@ -335,6 +337,7 @@ pool_settings_fini(struct pool_settings *pool)
     cluster_fini(pool);
     mem_free(pool->access);
     mem_free(pool->server_commands);
+    mem_free(pool->access_rules);
     zones_fini(pool);
     sentinel_conf_fini(pool);
 #define POOL(key, TYPE, def, min, max, help) SECTION_FREE_##TYPE(pool, key)

@@ -80,7 +80,8 @@ struct pool_settings {
     char tag[2];
     enum range_by range_by;
     enum down_answer on_server_down;
-    struct access *access;          /* commands; NULL: all are allowed */
+    struct access *access;          /* commands; NULL: all are allowed ... */
+    char *access_rules;             /* ... and as they were written */
     struct access *server_commands; /* allowed: to the servers; NULL: none */
     struct server_settings *servers;    /* in the order written */
     size_t server_count;

@@ -94,6 +94,8 @@ timeout_of(const struct command *command, const struct command_args *args)
     case COMMAND_ID_BLMOVE:
     case COMMAND_ID_BLMOVEM:
         return milliseconds(command_arg(args, 5), 1000);
+    case COMMAND_ID_LEARNT: /* only its author knows */
+        return FOR_EVER_MS;
     default:
         return milliseconds(command_arg(args, last), 1000);
     }

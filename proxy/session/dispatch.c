@@ -26,6 +26,7 @@
 #include "session/server_command.h"
 #include "session/session.h"
 #include "session/split_job.h"
+#include "session/strange.h"
 #include "session/transaction.h"
 
 static struct buf *
@@ -49,17 +50,6 @@ answer_error(struct session *session, const struct command *command,
     note_refusal(session, command, buf_view(out));
     if (!session->reply_off)
         request_answer_now(session, command, buf_view(out));
-}
-
-static const struct command *
-unknown_command(struct session *session, const struct command_args *args)
-{
-    struct buf *out = scratch(session);
-
-    refuse_unknown_command(out, args);
-    answer_error(session, NULL, out,
-                 &session->pool->stats->errors_unknown_command);
-    return NULL;
 }
 
 static const struct command *
@@ -164,14 +154,28 @@ allow_keys(struct session *session, const struct command *command,
 
 /* --- finding the row -------------------------------------------------------------- */
 
+static bool
+is_allowed(const struct pool_settings *settings, const struct command *command)
+{
+    if (command->id == COMMAND_ID_LEARNT)
+        return access_allows_learnt(view_str(settings->access_rules), command);
+    return access_allows(settings->access, command);
+}
+
 const struct command *
 request_command(struct session *session, const struct command_args *args)
 {
     const struct command *command = command_find(command_arg(args, 0));
 
-    if (unlikely(command == NULL ||
-                 (command->flags & COMMAND_ONLY_SENTINEL) != 0))
-        return unknown_command(session, args);
+    if (unlikely(command == NULL)) {
+        command = strange_command(session, args);
+        if (command == NULL)
+            return NULL;
+    }
+    if (unlikely((command->flags & COMMAND_ONLY_SENTINEL) != 0)) {
+        answer_unknown(session, args);
+        return NULL;
+    }
     if (unlikely((command->flags & COMMAND_CONTAINER) != 0 &&
                  args->argc > 1)) {
         const struct command *container = command;
@@ -187,8 +191,8 @@ request_command(struct session *session, const struct command_args *args)
         no_auth(session, command);
         return NULL;
     }
-    const struct access *access = session->pool->settings->access;
-    if (unlikely(access != NULL && !access_allows(access, command))) {
+    const struct pool_settings *settings = session->pool->settings;
+    if (unlikely(settings->access != NULL && !is_allowed(settings, command))) {
         no_permission(session, command);
         return NULL;
     }
@@ -563,6 +567,16 @@ act_in_sight(const struct incoming *in)
     monitor_end(&sighting, in);
 }
 
+/* What is no command yet waits for what servers say. */
+static bool
+must_wait(const struct incoming *in)
+{
+    if (unlikely(in->command == NULL))
+        return in->session->barrier;
+    return order_must_wait(in) ||
+        (unlikely(in->session->pool->attention != 0) && pause_must_wait(in));
+}
+
 static bool
 accept_one(struct incoming *in)
 {
@@ -570,9 +584,7 @@ accept_one(struct incoming *in)
     struct session_stats *stats = session->pool->stats;
 
     in->command = request_command(session, &in->args);
-    if (in->command != NULL &&
-        (order_must_wait(in) ||
-         (unlikely(session->pool->attention != 0) && pause_must_wait(in))))
+    if (must_wait(in))
         return false;
     cell_inc(&stats->requests);
     cell_add(&stats->request_bytes, in->bytes.len);

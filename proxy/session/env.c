@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "session/deadline.h"
 #include "session/holding.h"
+#include "session/learning.h"
 #include "session/monitor.h"
 #include "session/pause.h"
 #include "session/request.h"
@@ -188,6 +189,7 @@ session_pool_free(struct session_pool *pool)
     pause_free(pool);
     pool_free(&pool->pool);
     mem_free(pool->shown);
+    learning_free(&pool->learning); /* requests were pointing at it */
     mem_free(pool);
 }
 

@@ -17,6 +17,7 @@
 #include "upstream/map_cause.h"
 #include "upstream/pool.h"
 
+struct learning;
 struct request;
 struct script_memory;
 struct session;
@@ -82,6 +83,7 @@ struct session_pool {
     struct timer deadline;       /* of one due not later than the first ... */
     uint64_t deadline_us;        /* ... and when it fires */
     struct timer tick;           /* idle and stalled clients */
+    struct learning *learning;   /* commands that have no row, or NULL */
     uint64_t map_asked; /* of a cluster: what pool_map says */
     bool hint_is_open;  /* control was told that this does not do ... */
     bool hint_is_due;   /* ... and shall be told of the next as well */

@@ -56,7 +56,7 @@ local_error_word(const struct local_call *call, const char *before,
     return LOCAL_REPLY;
 }
 
-static const local_fn handlers[COMMAND_ID_COUNT] = {
+static const local_fn handlers[COMMAND_ID_ALL] = {
     [COMMAND_ID_ACL_WHOAMI] = local_whoami,
     [COMMAND_ID_ASKING] = local_asking,
     [COMMAND_ID_AUTH] = local_auth,

@@ -81,7 +81,8 @@ struct place {
 struct place request_place(struct session *session, struct view key);
 
 /* Look the command up; NULL after having answered with the reason for which it
- * is not accepted (unknown, arity, authentication, policy). */
+ * is not accepted (unknown, arity, authentication, policy), or not now: then with
+ * session->barrier, and to be offered again when the queue is empty. */
 const struct command *request_command(struct session *session,
                                       const struct command_args *args);
 

@@ -10,6 +10,7 @@
 #include "resp/inline.h"
 #include "session/blocking.h"
 #include "session/holding.h"
+#include "session/learning.h"
 #include "session/local.h"
 #include "session/monitor.h"
 #include "session/note.h"
@@ -188,6 +189,7 @@ session_close(struct session **sessionp, enum close_reason why)
     transaction_abort(session);
     unfold_free(session);
     blocking_end(session);
+    learning_abandon(session);
     holding_free(session);
     if (paused != NULL)
         lane_resume(paused); /* its reply is read and dropped */

@@ -48,6 +48,7 @@ struct client_info {
 
 struct blocking;
 struct holding;
+struct inquiry;
 struct private_lane;
 struct transaction;
 struct unfolding;
@@ -96,6 +97,7 @@ struct session {
     struct unfolding *unfolding;  /* one that has no shard for itself, or NULL */
     struct key_watch *watch;          /* keys are watched, or NULL */
     struct holding *holding;      /* something is held (holding.h), or NULL */
+    struct inquiry *inquiry;      /* a command is asked about, or NULL */
     struct request *pausing;      /* its lane waits for us to take output */
     struct monitor *monitor;      /* it watches the others, or NULL */
     struct client_info *info;

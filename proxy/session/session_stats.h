@@ -19,7 +19,7 @@ struct session_stats {
     struct cell ended;                         /* client connections */
     struct histogram latency;                  /* from request to reply */
     struct cell closed[CLOSE_REASON_COUNT];    /* client connections, by why */
-    struct cell commands[COMMAND_ID_COUNT];    /* requests, by command */
+    struct cell commands[COMMAND_ID_ALL];      /* requests, by command */
 };
 
 extern const struct stat_desc session_stat_descs[];
