@@ -6,7 +6,6 @@
  * The order of the checks is the servers'.
  */
 #include "base/doing.h"
-#include "base/log.h"
 #include "command/keys.h"
 #include "command/refuse.h"
 #include "resp/encode.h"
@@ -17,7 +16,6 @@
 #include "session/incoming.h"
 #include "session/local.h"
 #include "session/monitor.h"
-#include "session/note.h"
 #include "session/order.h"
 #include "session/pause.h"
 #include "session/replica_read.h"
@@ -36,120 +34,6 @@ scratch(struct session *session)
 
     out->len = 0;
     return out;
-}
-
-/* --- what is not accepted ------------------------------------------------------- */
-
-void
-answer_error(struct session *session, const struct command *command,
-             const struct buf *out, struct cell *count)
-{
-    transaction_spoil(session);
-    cell_inc(count);
-    cell_inc(&session->pool->stats->forward_error);
-    note_refusal(session, command, buf_view(out));
-    if (!session->reply_off)
-        request_answer_now(session, command, buf_view(out));
-}
-
-static const struct command *
-unknown_subcommand(struct session *session, const struct command *container,
-                   struct view sub)
-{
-    struct buf *out = scratch(session);
-
-    refuse_unknown_subcommand(out, container, sub);
-    answer_error(session, container, out,
-                 &session->pool->stats->errors_unknown_command);
-    return NULL;
-}
-
-static const struct command *
-wrong_arity(struct session *session, const struct command *command)
-{
-    struct buf *out = scratch(session);
-
-    if (command->id == COMMAND_ID_EXEC)
-        transaction_abort(session);
-    refuse_wrong_arity(out, command);
-    answer_error(session, command, out, &session->pool->stats->errors_arity);
-    return NULL;
-}
-
-void
-refuse(struct session *session, const struct command *command,
-       const struct command_args *args)
-{
-    struct buf *out = scratch(session);
-
-    refuse_command(out, command, args);
-    answer_error(session, command, out, &session->pool->stats->errors_refused);
-}
-
-static void
-crossslot(struct session *session, const struct command *command)
-{
-    struct buf *out = scratch(session);
-
-    refuse_crossslot(out);
-    answer_error(session, command, out,
-                 &session->pool->stats->errors_crossslot);
-}
-
-void
-no_shard(struct session *session, const struct command *command,
-         struct view key)
-{
-    struct buf *out = scratch(session);
-    char quoted[96];
-
-    log_quote(quoted, sizeof(quoted), key);
-    buf_printf(out,
-               "-ERR proxy: key %s belongs to no shard of pool %s, command "
-               "was not executed\r\n",
-               quoted, session->pool->settings->name);
-    answer_error(session, command, out,
-                 &session->pool->stats->errors_no_shard);
-}
-
-static void
-no_auth(struct session *session, const struct command *command)
-{
-    struct buf *out = scratch(session);
-
-    encode_error(out, VIEW("NOAUTH Authentication required."));
-    answer_error(session, command, out, &session->pool->stats->errors_noauth);
-}
-
-/* The pool's rules forbid it: in the words of a server's ACL. */
-static void
-no_permission(struct session *session, const struct command *command)
-{
-    struct buf *out = scratch(session);
-    bool is_exec = command->id == COMMAND_ID_EXEC;
-
-    if (is_exec)
-        transaction_abort(session);
-    buf_printf(out,
-               "-%sNOPERM this user has no permissions to run the '%s' "
-               "command\r\n",
-               is_exec ? "EXECABORT Transaction discarded because of: " : "",
-               command->name);
-    answer_error(session, command, out, &session->pool->stats->errors_noperm);
-}
-
-bool
-allow_keys(struct session *session, const struct command *command,
-           uint32_t count)
-{
-    uint64_t max_keys = session->pool->settings->max_keys;
-
-    if (likely(max_keys == 0 || count <= max_keys))
-        return true;
-    struct buf *out = scratch(session);
-    refuse_keys(out, command, count, max_keys);
-    answer_error(session, command, out, &session->pool->stats->errors_limit);
-    return false;
 }
 
 /* --- finding the row -------------------------------------------------------------- */
@@ -180,12 +64,15 @@ request_command(struct session *session, const struct command_args *args)
                  args->argc > 1)) {
         const struct command *container = command;
         command = command_find_sub(container, command_arg(args, 1));
-        if (command == NULL)
-            return unknown_subcommand(session, container,
-                                      command_arg(args, 1));
+        if (command == NULL) {
+            answer_unknown_subcommand(session, container, command_arg(args, 1));
+            return NULL;
+        }
     }
-    if (unlikely(!command_arity_ok(command, args->argc)))
-        return wrong_arity(session, command);
+    if (unlikely(!command_arity_ok(command, args->argc))) {
+        wrong_arity(session, command);
+        return NULL;
+    }
     if (unlikely(!session->authenticated &&
                  (command->flags & COMMAND_NO_AUTH) == 0)) {
         no_auth(session, command);
@@ -367,7 +254,7 @@ split_over_shards(const struct incoming *in)
                        session->generation->route, by_slot,
                        &session->pool->pool->dice, &bad_key)) {
     case SPLIT_BAD_ARGS:
-        (void)wrong_arity(session, in->command);
+        wrong_arity(session, in->command);
         return;
     case SPLIT_NO_SHARD:
         no_shard(session, in->command, command_arg(&in->args, bad_key));

@@ -18,6 +18,17 @@ struct incoming {
 /* Answer with the error that `out` holds. */
 void answer_error(struct session *session, const struct command *command,
                   const struct buf *out, struct cell *count);
+/* Nobody knows it, in the words of a server. */
+void answer_unknown(struct session *session, const struct command_args *args);
+void answer_unknown_subcommand(struct session *session,
+                               const struct command *container,
+                               struct view sub);
+void wrong_arity(struct session *session, const struct command *command);
+/* Its keys stand on several shards. */
+void crossslot(struct session *session, const struct command *command);
+void no_auth(struct session *session, const struct command *command);
+/* The pool's rules forbid it: in the words of a server's ACL. */
+void no_permission(struct session *session, const struct command *command);
 /* Not supported through this proxy. */
 void refuse(struct session *session, const struct command *command,
             const struct command_args *args);

@@ -4,20 +4,8 @@
 #include "session/strange.h"
 
 #include "base/log.h"
-#include "command/refuse.h"
 #include "session/incoming.h"
 #include "session/learning.h"
-
-void
-answer_unknown(struct session *session, const struct command_args *args)
-{
-    struct buf *out = &session->pool->env->out;
-
-    out->len = 0;
-    refuse_unknown_command(out, args);
-    answer_error(session, NULL, out,
-                 &session->pool->stats->errors_unknown_command);
-}
 
 /* What it is nobody could be asked. */
 static void

@@ -11,7 +11,4 @@
 const struct command *strange_command(struct session *session,
                                       const struct command_args *args);
 
-/* Nobody knows it, in the words of a server. */
-void answer_unknown(struct session *session, const struct command_args *args);
-
 #endif
