@@ -202,7 +202,7 @@ static const struct section {
     {"Modules", put_nothing},
     {"Errorstats", put_errorstats},
     {"Cluster", put_cluster},
-    {"Keyspace", put_nothing},
+    {"Keyspace", put_nothing}, /* sessions ask the servers, and go on here */
 };
 
 #define ALL_SECTIONS ((1u << ARRAY_LEN(sections_known)) - 1)

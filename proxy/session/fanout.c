@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "command/fanout_merge.h"
+#include "command/keyspace.h"
 #include "resp/encode.h"
 #include "session/body_words.h"
 #include "session/deadline.h"
@@ -18,6 +19,7 @@
 #include "session/split_job_priv.h"
 
 #define ROUNDS_MAX 3 /* times that all are asked anew, as the map has changed */
+#define KEYSPACE_PATIENCE_MS 500
 #define PATIENCE 4   /* waits for a map that is on its way */
 
 struct fanout_job {
@@ -26,6 +28,9 @@ struct fanout_job {
     uint8_t *known;          /* SCRIPT EXISTS: of fanout, or NULL */
     struct scan_cursor scan; /* SCAN: as the client gave it ... */
     struct scan_step step;   /* ... and who was asked */
+    struct buf head;         /* INFO: all but the keys */
+    struct timer patience;   /* ... which are waited for no longer than this */
+    struct request *request;
     uint8_t rounds;
     uint8_t waits; /* for the map */
 };
@@ -411,6 +416,28 @@ forget_script(const struct request *request)
     request_scan_fini(&scan);
 }
 
+static bool
+is_keyspace(const struct request *request)
+{
+    return request->command->id == COMMAND_ID_INFO;
+}
+
+/* By those who have answered. */
+static enum merge_result
+tell_keyspace(struct request *request)
+{
+    struct split_job *job = request->job;
+    struct buf answer = {0};
+
+    keyspace_merge(job->replies, job->split.part_count, &job->fanout->head);
+    encode_verbatim(&answer, request->session->resp,
+                    buf_view(&job->fanout->head));
+    chain_copy(&request->reply, loop_chunks(request->pool->env->loop),
+               answer.data, answer.len);
+    buf_fini(&answer);
+    return MERGE_OK;
+}
+
 bool
 fanout_finish(struct request *request)
 {
@@ -422,7 +449,9 @@ fanout_finish(struct request *request)
         ask_anew(request);
         return false;
     }
-    if (is_scan(request->command))
+    if (is_keyspace(request))
+        result = tell_keyspace(request);
+    else if (is_scan(request->command))
         result = scan_merge(request->command, &job->fanout->step, job->replies,
                             pool, &request->reply);
     else
@@ -470,6 +499,9 @@ fanout_job_free(struct fanout_job **jobp)
         return;
     chunk_unref(&fanout->bytes.chunk);
     mem_free(fanout->known);
+    if (fanout->request != NULL)
+        timer_stop(&fanout->patience);
+    buf_fini(&fanout->head);
     mem_free(fanout);
 }
 
@@ -501,6 +533,38 @@ fanout_start(const struct incoming *in)
     request->job = new_job(request, &split, fanout);
     fanout->scan = cursor;
     session->barrier = session->barrier || is_followed(request);
+    request->refs++;
+    go_or_wait(request);
+    request_unref(&request);
+}
+
+static void
+on_impatience(struct timer *timer UNUSED, void *arg)
+{
+    struct fanout_job *fanout = arg;
+    struct request *request = fanout->request;
+
+    if (request->session != NULL && !request->done)
+        split_job_give_up_rest(request, VIEW("ERR proxy: too late"));
+}
+
+void
+fanout_keyspace(struct request *request, struct view head)
+{
+    struct session_env *env = request->pool->env;
+    struct fanout_job *fanout = MEM_NEW(struct fanout_job);
+    struct view bytes = VIEW("*2\r\n$4\r\nINFO\r\n$8\r\nkeyspace\r\n");
+    struct split split = nobody(request->command);
+
+    buf_append_view(&fanout->head, head);
+    fanout->bytes.chunk = chunk_ref(
+        chunk_pool_write(loop_chunks(env->loop), bytes.data, bytes.len,
+                         &fanout->bytes.off));
+    fanout->bytes.len = (uint32_t)bytes.len;
+    fanout->request = request;
+    timer_init(&fanout->patience, env->loop, on_impatience, fanout);
+    timer_start(&fanout->patience, KEYSPACE_PATIENCE_MS);
+    request->job = new_job(request, &split, fanout);
     request->refs++;
     go_or_wait(request);
     request_unref(&request);

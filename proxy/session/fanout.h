@@ -29,6 +29,11 @@ void fanout_start(const struct incoming *in);
 /* False: it does not go there. */
 bool fanout_try(const struct incoming *in) MUST_CHECK;
 
+/* Ask all shards how many keys they have, and answer INFO with `head` and that.
+ * It counts who has answered within half a second: INFO is how clients find out
+ * whether they may begin, so that no shard may keep it back. */
+void fanout_keyspace(struct request *request, struct view head);
+
 /* All parts have their answers: merge them.  False: they are asked anew. */
 bool fanout_finish(struct request *request) MUST_CHECK;
 

@@ -46,7 +46,8 @@ order_must_wait(const struct incoming *in)
     if (likely(!pool_is_followed(settings)))
         return false;
     /* All keys are its, and what is in front may be held. */
-    if (fanout_is_for(session, in->command))
+    if (fanout_is_for(session, in->command) ||
+        in->command->id == COMMAND_ID_INFO)
         return true;
     return pool_is_cluster(settings) && is_on_a_hot_slot(in);
 }

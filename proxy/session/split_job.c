@@ -461,6 +461,26 @@ split_job_expire(struct request *request)
 }
 
 void
+split_job_give_up_rest(struct request *request, struct view text)
+{
+    struct split_job *job = request->job;
+
+    request->refs++;
+    for (uint32_t i = 0; i < job->split.part_count; i++) {
+        struct part_call *part = &job->parts[i];
+        if (part->done)
+            continue;
+        if (attempt_is_held(&part->attempt)) {
+            split_job_give_up(request, &part->attempt, text);
+            continue;
+        }
+        (void)part_withdraw(part);
+        part_fail(part, text);
+    }
+    request_unref(&request);
+}
+
+void
 split_job_abandon(struct request *request)
 {
     struct split_job *job = request->job;

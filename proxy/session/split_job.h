@@ -19,6 +19,10 @@ void split_job_start(struct request *request, struct split *split,
 /* The deadline has passed: what is missing ends with an error. */
 void split_job_expire(struct request *request);
 
+/* What has not been answered by now is not waited for: it ends with an error,
+ * which is no fault of its server. */
+void split_job_give_up_rest(struct request *request, struct view text);
+
 /* Nobody waits for it any more: withdraw what is unsent. */
 void split_job_abandon(struct request *request);
 

@@ -4,6 +4,7 @@
 #include "session/survey.h"
 
 #include "resp/encode.h"
+#include "session/fanout.h"
 #include "session/monitor.h"
 #include "session/pause.h"
 #include "session/request.h"
@@ -147,6 +148,17 @@ find_request(struct session *session, uint64_t id)
     return NULL;
 }
 
+/* Its last section is begun and left to us. */
+static bool
+wants_keyspace(struct view text)
+{
+    struct view title = VIEW("# Keyspace\r\n");
+
+    return text.len >= title.len &&
+        view_equal(view_of(text.data + text.len - title.len, title.len),
+                   title);
+}
+
 void
 survey_answer(struct session_env *env, const struct question *answer)
 {
@@ -159,6 +171,10 @@ survey_answer(struct session_env *env, const struct question *answer)
 
     if (request == NULL)
         return; /* it has gone, or it is too late */
+    if (answer->kind == QUESTION_INFO && wants_keyspace(answer->text)) {
+        fanout_keyspace(request, answer->text);
+        return;
+    }
     rows[answer->kind].reply(request, answer->text, &reply);
     chain_copy(&request->reply, loop_chunks(env->loop), reply.data, reply.len);
     request_charge(request, reply.len);

@@ -124,6 +124,18 @@ SAME = [
 ]
 
 
+def test_info_adds_up_the_keys(setting):
+    setting.fill()
+    client = setting.proxy.client()
+    client.expire("key:7", 1000)
+    keyspace = client.info("keyspace")
+    assert keyspace["db0"]["keys"] == client.dbsize() > 100
+    assert keyspace["db0"]["expires"] == 1
+    everything = client.info()
+    assert everything["db0"]["keys"] == keyspace["db0"]["keys"]
+    assert everything["redis_version"]
+
+
 @pytest.mark.parametrize("resp", [2, 3])
 def test_the_answer_is_that_of_one_server(setting, resp):
     setting.fill()
