@@ -30,6 +30,7 @@ void
 gather_fini(struct gather *gather, struct chain *out)
 {
     chain_take(out, &gather->reply);
+    reply_scan_fini(&gather->scan);
     mem_free(gather->cursors);
 }
 
@@ -108,6 +109,7 @@ gather_open(struct gather *gather, const struct chain *replies)
         struct chain_cursor *cursor = &gather->cursors[i];
         chain_cursor_init(cursor, &replies[i]);
         if (!chain_cursor_attributes(cursor, &gather->scan)) {
+            reply_scan_fini(&gather->scan);
             reply_scan_init(&gather->scan);
             cursor->left = 0; /* wherever it stands */
             is_good = false;

@@ -145,6 +145,7 @@ ask_start(struct ask *ask, const struct address *to, struct view questions,
 
     ASSERT(!ask->is_active && count > 0 && count <= ASK_MAX);
     buf_fini(&ask->in);
+    reply_scan_fini(&ask->scan);
     reply_scan_init(&ask->scan);
     ask->scanned = 0;
     ask->count = 0;
@@ -169,4 +170,5 @@ ask_cancel(struct ask *ask)
 {
     ask_close(ask);
     buf_fini(&ask->in);
+    reply_scan_fini(&ask->scan);
 }

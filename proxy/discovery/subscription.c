@@ -34,6 +34,7 @@ close_stream(struct subscription *subscription)
     if (subscription->stream.is_open)
         stream_close(&subscription->stream);
     buf_fini(&subscription->in);
+    reply_scan_fini(&subscription->scan);
 }
 
 /* A quarter more or less, so that proxies do not come in step. */

@@ -6,12 +6,13 @@
  *             |           BULK_LF <- BULK_CR <- BULK    |
  *             +-------------- the element is done ------+--> START
  *
- * left[] has a level for each aggregate that is open.  An attribute is a level
+ * few[] or deep[] has a level for each aggregate that is open.  An attribute is a level
  * like a map, but marked: when it ends, the element it describes is still due.
  * Elements that are here whole are passed by whole_scalar() (resp_priv.h).
  */
 #include "resp/reply_scan.h"
 
+#include "base/mem.h"
 #include "resp/resp_priv.h"
 
 /* Twice as many elements, in a map, leave room for the mark. */
@@ -36,9 +37,17 @@ struct input {
     const char *end;
 };
 
+void
+reply_scan_fini(struct reply_scan *scan)
+{
+    mem_free(scan->deep);
+    scan->deep = NULL;
+}
+
 static enum resp_result
 fail(struct reply_scan *scan, const char *why)
 {
+    reply_scan_fini(scan);
     scan->error = why;
     scan->state = REPLY_FAILED;
     return RESP_BAD;
@@ -52,19 +61,51 @@ go_on(struct reply_scan *scan, struct input *in, enum reply_state next)
     return RESP_AGAIN;
 }
 
+/* --- levels ------------------------------------------------------------------ */
+
+static inline uint64_t *
+levels(struct reply_scan *scan)
+{
+    return unlikely(scan->deep != NULL) ? scan->deep : scan->few;
+}
+
+static void
+grow_levels(struct reply_scan *scan)
+{
+    uint32_t cap = scan->deep == NULL ? REPLY_LEVELS_INLINE : scan->deep_cap;
+    uint64_t *deep = mem_realloc(scan->deep, cap * 2 * sizeof(*deep));
+
+    if (scan->deep == NULL)
+        memcpy(deep, scan->few, sizeof(scan->few));
+    scan->deep = deep;
+    scan->deep_cap = cap * 2;
+}
+
+static void
+push_level(struct reply_scan *scan, uint64_t left)
+{
+    uint32_t cap = scan->deep == NULL ? REPLY_LEVELS_INLINE : scan->deep_cap;
+
+    if (unlikely(scan->depth == cap))
+        grow_levels(scan);
+    levels(scan)[scan->depth++] = left;
+}
+
 /* An element is whole, and so may be the aggregates that it ends. */
 static enum resp_result
 element_done(struct reply_scan *scan)
 {
     scan->state = REPLY_TYPE;
     while (scan->depth > 0) {
-        uint64_t left = --scan->left[scan->depth - 1];
+        uint64_t left = --levels(scan)[scan->depth - 1];
         if ((left & ~ATTRIBUTE_MARK) > 0)
             return RESP_AGAIN;
         scan->depth--;
         if (left == ATTRIBUTE_MARK)
             return RESP_AGAIN;
     }
+    if (unlikely(scan->deep != NULL))
+        reply_scan_fini(scan);
     scan->state = REPLY_START;
     return RESP_OK;
 }
@@ -202,7 +243,7 @@ open_aggregate(struct reply_scan *scan)
         return fail(scan, "a reply is nested too deeply");
     if (scan->element == RESP_ATTRIBUTE)
         left |= ATTRIBUTE_MARK;
-    scan->left[scan->depth++] = left;
+    push_level(scan, left);
     return RESP_AGAIN;
 }
 
@@ -406,4 +447,5 @@ reply_scan_init(struct reply_scan *scan)
     scan->error = NULL;
     scan->state = REPLY_START;
     scan->depth = 0;
+    scan->deep = NULL;
 }

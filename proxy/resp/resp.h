@@ -34,6 +34,6 @@ enum resp_type {
 
 #define RESP_MAX_BULK (512u * 1024 * 1024) /* proto-max-bulk-len of servers */
 #define RESP_MAX_LINE 65536 /* an inline request or a header line of one */
-#define RESP_MAX_DEPTH 128  /* of nested replies */
+#define RESP_MAX_DEPTH 8192 /* of nested replies; a script gets near it */
 
 #endif

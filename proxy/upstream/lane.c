@@ -70,7 +70,10 @@ fail_calls(struct lane *lane, struct call_queue *queue, enum close_reason why)
 static void
 lane_free(struct grave *grave)
 {
-    mem_free(CONTAINER_OF(grave, struct lane, grave));
+    struct lane *lane = CONTAINER_OF(grave, struct lane, grave);
+
+    reply_scan_fini(&lane->scan);
+    mem_free(lane);
 }
 
 /* Nobody is surprised by the end of a connection that is not in use. */

@@ -25,7 +25,9 @@ fuzz_take_reply(struct view *input)
     input->data += step;
     input->len -= step;
     reply_scan_init(&scan);
-    if (reply_scan(&scan, part.data, part.len, &used) != RESP_OK)
+    enum resp_result result = reply_scan(&scan, part.data, part.len, &used);
+    reply_scan_fini(&scan);
+    if (result != RESP_OK)
         return VIEW("-ERR\r\n");
     return view_of(part.data, used);
 }

@@ -42,6 +42,7 @@ check_pieces(const struct reply_scan *whole, enum resp_result expected,
             ASSERT(scan.known <= whole->size);
     }
     ASSERT(result == expected);
+    reply_scan_fini(&scan);
     if (result == RESP_BAD) {
         ASSERT(strcmp(scan.error, whole->error) == 0);
         return;
@@ -102,5 +103,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_reader(&scan, view_of(bytes.data, used));
         bytes = view_of(bytes.data + used, bytes.len - used);
     }
+    reply_scan_fini(&scan);
     return 0;
 }

@@ -245,6 +245,7 @@ next_reply(struct view *bytes)
     if (bytes->len > 0 &&
         reply_scan(&scan, bytes->data, bytes->len, &used) != RESP_OK)
         used = bytes->len;
+    reply_scan_fini(&scan);
     struct view reply = view_of(bytes->data, used);
     *bytes = view_of(bytes->data + used, bytes->len - used);
     return reply;

@@ -19,7 +19,7 @@ HUGE = 1_500_000    # a value that goes through in pieces
 GARBAGE = b"HTTP/1.1 400 Bad Request\r\n\r\n"
 CUTS = [0, 1, 3, 4, 6, 20, 34, 35]
 ENDS = {"finish": FINISH, "reset": RESET, "garbage": inject(GARBAGE),
-        "bad length": inject(b"$-7\r\n"), "nested": inject(b"*1\r\n" * 200)}
+        "bad length": inject(b"$-7\r\n"), "nested": inject(b"*1\r\n" * 9000)}
 BOTH = pytest.mark.parametrize("pool", [1, 2], indirect=True)
 SILENCES = {"stop": STOP, "vanish": VANISH}
 

@@ -105,6 +105,7 @@ expect_end(struct view bytes, size_t first, size_t step, size_t size,
     ck_assert_uint_eq(scan.size, size);
     ck_assert_uint_eq(scan.known, size);
     ck_assert_int_eq(scan.type, type);
+    ck_assert_ptr_null(scan.deep); /* nothing is kept between replies */
 }
 
 START_TEST(reply_ends_at_the_same_byte_however_it_is_cut)
@@ -258,6 +259,29 @@ START_TEST(nesting_ends_at_its_limit)
 }
 END_TEST
 
+/* Also where a level is not the last element of the one around it. */
+START_TEST(scan_that_stops_deep_inside_is_given_back)
+{
+    struct buf text = {0};
+    struct reply_scan scan;
+    size_t total;
+
+    for (size_t i = 0; i < REPLY_LEVELS_INLINE * 3; i++)
+        buf_append_str(&text, "*2\r\n");
+    reply_scan_init(&scan);
+    ck_assert_int_eq(feed(&scan, buf_view(&text), text.len, 1, &total),
+                     RESP_AGAIN);
+    ck_assert_ptr_nonnull(scan.deep);
+    reply_scan_fini(&scan);
+    ck_assert_ptr_null(scan.deep);
+    buf_append_str(&text, ":0\r\n");
+    for (size_t i = 0; i < REPLY_LEVELS_INLINE * 3; i++)
+        buf_append_str(&text, ":1\r\n");
+    expect_end(buf_view(&text), 1, 1, text.len, '*');
+    buf_fini(&text);
+}
+END_TEST
+
 START_TEST(long_arrays_and_lines_are_scanned)
 {
     struct buf text = {0};
@@ -299,6 +323,7 @@ main(void)
         bulk_in_progress_tells_how_much_is_to_come,
         known_size_of_a_bulk_stays_true_to_its_end,
         nesting_ends_at_its_limit,
+        scan_that_stops_deep_inside_is_given_back,
         long_arrays_and_lines_are_scanned,
         what_was_scanned_is_skipped_by_the_reader,
     };
