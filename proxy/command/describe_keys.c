@@ -35,6 +35,54 @@ next_flags(struct view *list)
     return flags;
 }
 
+static bool
+word_is(const struct command_args *inner, uint32_t i, const char *word)
+{
+    return view_equal_nocase(command_arg(inner, i), view_str(word));
+}
+
+/* SET reads when it is told to GET. */
+static struct view
+flags_of_set(const struct command_args *inner)
+{
+    for (uint32_t i = 3; i < inner->argc; i++) {
+        if (word_is(inner, i, "GET"))
+            return VIEW("RW access update");
+    }
+    return VIEW("OW update");
+}
+
+/* BITFIELD writes unless all that it does is GET. */
+static struct view
+flags_of_bitfield(const struct command_args *inner)
+{
+    for (uint32_t i = 2; i < inner->argc; i++) {
+        uint32_t left = inner->argc - i - 1;
+        if (left >= 2 && word_is(inner, i, "GET"))
+            i += 2;
+        else if (left >= 1 && word_is(inner, i, "OVERFLOW"))
+            i++;
+        else
+            return VIEW("RW access update");
+    }
+    return VIEW("RO access");
+}
+
+/* Of the keys of this request, where the row's are those of any. */
+static struct view
+flags_of(const struct command *row, const struct command_args *inner,
+         struct view flags)
+{
+    switch ((int)row->id) {
+    case COMMAND_ID_SET:
+        return flags_of_set(inner);
+    case COMMAND_ID_BITFIELD:
+        return flags_of_bitfield(inner);
+    default:
+        return flags;
+    }
+}
+
 static void
 encode_key(const struct command_args *inner, uint32_t at,
            const struct view *flags, int resp, struct buf *out)
@@ -60,7 +108,7 @@ encode_keys(const struct command *row, const struct command_args *inner,
 
     key_list_init(&list);
     for (uint32_t i = 0; ok && i < plan->count; i++) {
-        struct view flags = next_flags(&all_flags);
+        struct view flags = flags_of(row, inner, next_flags(&all_flags));
         list.count = 0;
         ok = key_spec_keys(&plan->specs[i], inner, &list) == KEYS_OK;
         for (uint32_t j = 0; ok && j < list.count; j++)

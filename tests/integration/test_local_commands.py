@@ -106,8 +106,15 @@ CONTAINERS = [(name,) for name in (
     "ACL", "OBJECT", "SCRIPT", "FUNCTION", "MEMORY", "LATENCY", "SLOWLOG",
     "PUBSUB", "XINFO", "XGROUP", "MODULE")]
 
+# How a key is used may hang on the words behind it.
+USES = [("COMMAND", "GETKEYSANDFLAGS", *line.split()) for line in (
+    "SET k v", "SET k v GET", "SET k v NX get", "SET k GET", "SET k v EX GET",
+    "BITFIELD k", "BITFIELD k GET u8 0", "BITFIELD k SET u8 0 1",
+    "BITFIELD k GET u8 0 INCRBY u8 0 1", "BITFIELD k OVERFLOW SAT GET u8 0",
+    "BITFIELD k GET u8", "BITFIELD k nosuch", "GETEX k")]
+
 THEMES = [CONNECTION, SELECT, AUTH, HELLO, CLIENT, RESET, CLUSTER, CONFIG,
-          CONTAINERS]
+          CONTAINERS, USES]
 
 
 def normal(reply):
