@@ -173,8 +173,8 @@ fate_of(const struct incoming *in)
     const struct session *session = in->session;
     bool is_single = session->generation->shard_count == 1;
 
-    if (server_command_is(session, command))
-        return is_single ? FATE_QUEUE : FATE_REFUSE;
+    if (server_command_is(session, command) && is_single)
+        return FATE_QUEUE;
     if ((command->flags & COMMAND_PUBSUB) != 0 && command->class != CLASS_PIN &&
         !is_single && !pool_is_cluster(session->pool->settings))
         return FATE_REFUSE; /* which shard has the channel, no key tells */
