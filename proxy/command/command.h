@@ -64,7 +64,8 @@ enum split_kind {
     SPLIT_SUM,    /* DEL, UNLINK, EXISTS, TOUCH: the sum of integers */
     SPLIT_VALUES_TAIL, /* JSON.MGET: keys, then one argument for all */
     SPLIT_TRIPLES,     /* JSON.MSET: key, path, value; +OK */
-    SPLIT_TRIPLES_VALUES /* TS.MADD: key, time, value; the array as for MGET */
+    SPLIT_TRIPLES_VALUES, /* TS.MADD: key, time, value; the array as for MGET */
+    SPLIT_STREAMS /* XREAD: keys, then an ID each; what they have, as asked */
 };
 
 /* One word for each row: COMMAND_ID_GET, COMMAND_ID_CONFIG_GET, ... */

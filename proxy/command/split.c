@@ -72,6 +72,17 @@ part_for(struct grouping *group, struct view key, uint64_t *dice)
     return *entry - 1;
 }
 
+/* The argument number of a word of key i, the key itself being word 0. */
+static uint32_t
+word_of_key(const struct split *split, uint32_t i, uint32_t word)
+{
+    const struct split_shape *shape = split_shape_of(split->command);
+
+    if (shape->is_apart)
+        return split->first_key + word * split->key_count + i;
+    return split->first_key + i * shape->stride + word;
+}
+
 /* Give each key its part; the number of the key that has no shard, or
  * key_count when all have. */
 static uint32_t
@@ -79,10 +90,9 @@ assign_parts(struct grouping *group, const struct command_args *args,
              uint64_t *dice)
 {
     struct split *split = group->split;
-    uint32_t stride = split_shape_of(split->command)->stride;
 
     for (uint32_t i = 0; i < split->key_count; i++) {
-        struct view key = command_arg(args, 1 + i * stride);
+        struct view key = command_arg(args, word_of_key(split, i, 0));
         uint32_t part = part_for(group, key, dice);
         if (part == ROUTE_NONE)
             return i;
@@ -127,22 +137,75 @@ split_alloc(struct split *split, struct grouping *group)
     uint32_t entries =
         table_size(group->by_slot ? MIN(keys, ROUTE_SLOTS) : keys);
 
-    split->parts =
-        mem_alloc(keys * (sizeof(*split->parts) + sizeof(*split->order)));
+    bool has_names = split->command->split == SPLIT_STREAMS;
+    size_t numbers = has_names ? 2 : 1;
+
+    split->parts = mem_alloc(
+        keys * (sizeof(*split->parts) + numbers * sizeof(*split->order)));
     split->order = (uint32_t *)(void *)(split->parts + keys);
+    split->name_ends = has_names ? split->order + keys : NULL;
     group->table = mem_array((size_t)entries + keys, sizeof(*group->table));
     group->part_of = group->table + entries;
     group->mask = entries - 1;
 }
 
+/* Where STREAMS stands, or argc. */
+static uint32_t
+find_streams(const struct command_args *args)
+{
+    uint32_t i = 1;
+
+    while (i < args->argc &&
+           !view_equal_nocase(command_arg(args, i), VIEW("STREAMS")))
+        i++;
+    return i;
+}
+
+/* Where BLOCK stands in front of that, or 0. */
+static uint32_t
+find_block(const struct command_args *args)
+{
+    uint32_t streams = find_streams(args);
+
+    for (uint32_t i = 1; i < streams; i++) {
+        struct view word = command_arg(args, i);
+        if (view_equal_nocase(word, VIEW("BLOCK")))
+            return i;
+        if (view_equal_nocase(word, VIEW("COUNT")))
+            i++; /* its number, whatever that is */
+    }
+    return 0;
+}
+
 uint32_t
-split_count_keys(const struct command *command, uint32_t argc)
+split_first_key(const struct command *command, const struct command_args *args)
+{
+    if (command->split != SPLIT_STREAMS)
+        return 1;
+    return find_streams(args) + 1;
+}
+
+uint32_t
+split_count_keys(const struct command *command, const struct command_args *args)
 {
     const struct split_shape *shape = split_shape_of(command);
+    uint32_t in_front = split_first_key(command, args) + shape->tail;
 
-    if (argc <= 1 + shape->tail || (argc - 1 - shape->tail) % shape->stride)
+    if (args->argc <= in_front || (args->argc - in_front) % shape->stride)
         return 0;
-    return (argc - 1 - shape->tail) / shape->stride;
+    return (args->argc - in_front) / shape->stride;
+}
+
+/* Where the name of a key ends in split->names; it begins where that of the one
+ * before does. */
+static void
+keep_names(struct split *split, const struct command_args *args)
+{
+    for (uint32_t i = 0; i < split->key_count; i++) {
+        buf_append_view(&split->names,
+                        command_arg(args, word_of_key(split, i, 0)));
+        split->name_ends[i] = (uint32_t)split->names.len;
+    }
 }
 
 enum split_result
@@ -150,12 +213,13 @@ split_make(struct split *split, const struct command *command,
            const struct command_args *args, const struct route *route,
            bool by_slot, uint64_t *dice, uint32_t *bad_key)
 {
-    const struct split_shape *shape = split_shape_of(command);
-
     *split = (struct split){.command = command,
-                            .key_count = split_count_keys(command, args->argc)};
+                            .first_key = split_first_key(command, args),
+                            .key_count = split_count_keys(command, args)};
     if (split->key_count == 0)
         return SPLIT_BAD_ARGS;
+    if (command->split == SPLIT_STREAMS)
+        split->cut_at = find_block(args);
 
     struct grouping group = {.split = split,
                              .route = route,
@@ -165,17 +229,21 @@ split_make(struct split *split, const struct command *command,
     if (bad == split->key_count)
         lay_out_order(split, group.part_of);
     mem_free(group.table);
-    if (bad == split->key_count)
-        return SPLIT_OK;
-    *bad_key = 1 + bad * shape->stride;
-    split_fini(split);
-    return SPLIT_NO_SHARD;
+    if (bad < split->key_count) {
+        *bad_key = word_of_key(split, bad, 0);
+        split_fini(split);
+        return SPLIT_NO_SHARD;
+    }
+    if (command->split == SPLIT_STREAMS)
+        keep_names(split, args);
+    return SPLIT_OK;
 }
 
 void
 split_fini(struct split *split)
 {
     mem_free(split->parts);
+    buf_fini(&split->names);
     *split = (struct split){.command = split->command};
 }
 
@@ -227,25 +295,49 @@ static uint32_t
 part_argc(const struct split *split, uint32_t part)
 {
     const struct split_shape *shape = split_shape_of(split->command);
+    uint32_t cut = split->cut_at > 0 ? 2 : 0;
 
-    return 1 + split->parts[part].count * shape->stride + shape->tail;
+    return split->first_key - cut +
+        split->parts[part].count * shape->stride + shape->tail;
+}
+
+/* The next argument of those in front of the keys. */
+static uint32_t
+next_in_front(const struct split *split, uint32_t i)
+{
+    return split->cut_at > 0 && i + 1 == split->cut_at ? i + 3 : i + 1;
+}
+
+/* The argument number of the n-th word behind those in front of the keys. */
+static uint32_t
+part_word(const struct split *split, uint32_t part, uint32_t n)
+{
+    const struct split_shape *shape = split_shape_of(split->command);
+    const struct split_part *p = &split->parts[part];
+    const uint32_t *keys = &split->order[p->first];
+
+    if (shape->is_apart)
+        return word_of_key(split, keys[n % p->count], n / p->count);
+    return word_of_key(split, keys[n / shape->stride], n % shape->stride);
+}
+
+static uint32_t
+part_words(const struct split *split, uint32_t part)
+{
+    return split->parts[part].count * split_shape_of(split->command)->stride;
 }
 
 size_t
 split_encoded_size(const struct split *split, const struct command_args *args,
                    uint32_t part)
 {
-    const struct split_shape *shape = split_shape_of(split->command);
-    const struct split_part *p = &split->parts[part];
-    size_t size =
-        1 + digits_of(part_argc(split, part)) + 2 + word_size(args, 0);
+    size_t size = 1 + digits_of(part_argc(split, part)) + 2;
 
-    for (uint32_t i = 0; i < p->count; i++) {
-        uint32_t at = 1 + split->order[p->first + i] * shape->stride;
-        for (uint32_t j = 0; j < shape->stride; j++)
-            size += word_size(args, at + j);
-    }
-    if (shape->tail > 0)
+    for (uint32_t i = 0; i < split->first_key; i = next_in_front(split, i))
+        size += word_size(args, i);
+    for (uint32_t n = 0; n < part_words(split, part); n++)
+        size += word_size(args, part_word(split, part, n));
+    if (split_shape_of(split->command)->tail > 0)
         size += word_size(args, args->argc - 1);
     return size;
 }
@@ -254,19 +346,15 @@ void
 split_encode(const struct split *split, const struct command_args *args,
              uint32_t part, struct buf *out)
 {
-    const struct split_shape *shape = split_shape_of(split->command);
-    const struct split_part *p = &split->parts[part];
     size_t size = split_encoded_size(split, args, part);
     char *start = buf_reserve(out, size);
     char *to = put_header(start, '*', part_argc(split, part));
 
-    to = put_word(to, args, 0);
-    for (uint32_t i = 0; i < p->count; i++) {
-        uint32_t at = 1 + split->order[p->first + i] * shape->stride;
-        for (uint32_t j = 0; j < shape->stride; j++)
-            to = put_word(to, args, at + j);
-    }
-    if (shape->tail > 0)
+    for (uint32_t i = 0; i < split->first_key; i = next_in_front(split, i))
+        to = put_word(to, args, i);
+    for (uint32_t n = 0; n < part_words(split, part); n++)
+        to = put_word(to, args, part_word(split, part, n));
+    if (split_shape_of(split->command)->tail > 0)
         to = put_word(to, args, args->argc - 1);
     ASSERT(to == start + size);
     out->len += size;

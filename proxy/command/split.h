@@ -7,6 +7,9 @@
  * Pure.  Against a pool that routes by discovered slots the unit is the slot
  * (route_slot), else the shard.  A slot without an owner has parts, whose shard
  * is ROUTE_NONE.  Parts stand in order of their first key.
+ *
+ * XREAD goes without BLOCK: whether there is something is one question, to wait
+ * for it another (session/stream_race.h).
  */
 #ifndef COMMAND_SPLIT_H
 #define COMMAND_SPLIT_H
@@ -24,11 +27,16 @@ struct split_part {
 
 struct split {
     const struct command *command;
+    uint32_t first_key; /* its argument number */
+    uint32_t cut_at;    /* of an option of two words that parts go without, or 0;
+                           the caller may set it to 0 */
     uint32_t key_count;
     uint32_t part_count;
     struct split_part *parts;
     uint32_t *order; /* key numbers (0 = first key), grouped by part, each
                         part's in the order asked: duplicates stay */
+    struct buf names;    /* SPLIT_STREAMS: the keys, one behind another ... */
+    uint32_t *name_ends; /* ... and where each ends, beside order */
 };
 
 enum split_result {
@@ -38,7 +46,12 @@ enum split_result {
 };
 
 /* The keys of a request, 0 when its words do not come out even. */
-uint32_t split_count_keys(const struct command *command, uint32_t argc);
+uint32_t split_count_keys(const struct command *command,
+                          const struct command_args *args);
+
+/* The argument number of its first key. */
+uint32_t split_first_key(const struct command *command,
+                         const struct command_args *args);
 
 /* `by_slot`: unit is the slot.  Fills split, which split_fini() frees. */
 enum split_result split_make(struct split *split, const struct command *command,

@@ -10,6 +10,10 @@ static const struct split_shape shapes[] = {
     [SPLIT_VALUES_TAIL] = {.stride = 1, .tail = 1, .merge = MERGE_VALUES},
     [SPLIT_TRIPLES] = {.stride = 3, .tail = 0, .merge = MERGE_ALL_OK},
     [SPLIT_TRIPLES_VALUES] = {.stride = 3, .tail = 0, .merge = MERGE_VALUES},
+    [SPLIT_STREAMS] = {.stride = 2,
+                       .tail = 0,
+                       .merge = MERGE_STREAMS,
+                       .is_apart = true},
 };
 
 const struct split_shape *

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "command/split.h"
 #include "session/deadline.h"
+#include "session/stream_race.h"
 
 #define NUMBER_MAX 64         /* no number is longer */
 #define LONGEST_MS 1e15       /* longer time-outs are for ever */
@@ -21,6 +23,8 @@ struct blocking {
     struct request *request;
     int64_t timeout_ms; /* its own, or FOR_EVER_MS */
     bool is_waiting;    /* it is at the server */
+    struct extent body; /* of one that may have to race; a ref */
+    struct stream_race *race; /* it waits at several shards, or NULL */
 };
 
 /* --- what it says -------------------------------------------------------------- */
@@ -160,7 +164,10 @@ on_timeout(struct timer *timer, void *arg)
     struct blocking *blocking = arg;
 
     (void)timer;
-    request_expire(blocking->request);
+    if (blocking->race != NULL)
+        stream_race_expire(blocking->race);
+    else
+        request_expire(blocking->request);
 }
 
 static void
@@ -200,7 +207,8 @@ blocking_begin(struct request *request, struct lane *lane)
 
     request_stop_deadline(request);
     request_compact(request); /* it may stay for hours */
-    ask_id(blocking, lane);
+    if (lane != NULL)
+        ask_id(blocking, lane);
     set_waiting(request->session, true);
     if (blocking->timeout_ms == FOR_EVER_MS)
         return;
@@ -219,6 +227,52 @@ blocking_withdraw(struct session *session)
         blocking->id_call.state == CALL_WAITING)
         (void)!lane_withdraw(&blocking->id_call);
 }
+
+/* --- at several shards ---------------------------------------------------------- */
+
+void
+blocking_prepare_race(struct request *request, const struct incoming *in,
+                      struct split *split)
+{
+    blocking_prepare(request, in);
+
+    struct blocking *blocking = request->session->blocking;
+    if (blocking->timeout_ms == 0) {
+        split->cut_at = 0; /* any shard says what is wrong with it */
+        return;
+    }
+    blocking->body = in->bytes;
+    chunk_ref(blocking->body.chunk);
+}
+
+bool
+blocking_take_null(struct request *request)
+{
+    struct blocking *blocking = request->session->blocking;
+
+    if (blocking->body.chunk == NULL || request->reply.bytes == 0)
+        return false;
+    /* An error, or some streams, are longer. */
+    if (request->reply.bytes > sizeof("*-1\r\n") - 1)
+        return false;
+    chain_clear(&request->reply);
+    blocking_begin(request, NULL);
+    blocking->race = stream_race_new(request, &blocking->body);
+    chunk_unref(&blocking->body.chunk);
+    stream_race_go(blocking->race);
+    return true;
+}
+
+bool
+blocking_unblock(struct session *session, bool with_error)
+{
+    struct blocking *blocking = session->blocking;
+
+    return blocking != NULL && blocking->race != NULL &&
+        stream_race_unblock(blocking->race, with_error);
+}
+
+/* --- its end --------------------------------------------------------------------- */
 
 void
 blocking_suspend(struct request *request)
@@ -245,6 +299,8 @@ blocking_end(struct session *session)
     timer_stop(&blocking->timer);
     ASSERT(blocking->id_call.state == CALL_IDLE);
     chunk_unref(&blocking->id_call.body.chunk);
+    chunk_unref(&blocking->body.chunk);
+    stream_race_free(&blocking->race);
     mem_free(blocking);
 }
 

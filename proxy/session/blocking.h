@@ -18,6 +18,7 @@
 #include "session/session.h"
 
 struct blocking;
+struct split;
 
 /* The slow part of blocking_is(). */
 bool blocking_has_option(const struct incoming *in);
@@ -32,10 +33,20 @@ blocking_is(const struct incoming *in)
 
 /* This request will: remember for how long. */
 void blocking_prepare(struct request *request, const struct incoming *in);
-/* It is about to be given to this lane: its own time runs from now on. */
+/* It is about to be given to this lane, or to several (NULL): its own time runs
+ * from now on. */
 void blocking_begin(struct request *request, struct lane *lane);
 /* It is not on it any more: nor is what went in front of it, if unsent. */
 void blocking_withdraw(struct session *session);
+/* The same for one with keys on several shards, which first asks whether there
+ * is something. */
+void blocking_prepare_race(struct request *request, const struct incoming *in,
+                           struct split *split);
+/* If the reply of such a one, which the caller does not charge yet, says that
+ * there is nothing, it begins to wait, and the answer comes later. */
+bool blocking_take_null(struct request *request) MUST_CHECK;
+/* If it waits at several shards: answer it, as at its time-out or with an error. */
+bool blocking_unblock(struct session *session, bool with_error) MUST_CHECK;
 /* It is so no longer, but goes on: the time of all requests runs. */
 void blocking_suspend(struct request *request);
 /* It is done. */

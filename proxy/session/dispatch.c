@@ -25,6 +25,7 @@
 #include "session/session.h"
 #include "session/split_job.h"
 #include "session/strange.h"
+#include "session/stream_race.h"
 #include "session/transaction.h"
 
 static struct buf *
@@ -161,6 +162,21 @@ forward_by_key(const struct incoming *in, uint32_t position)
         forward(in, place);
 }
 
+static void split_over_shards(const struct incoming *in);
+
+/* Keys on several shards. */
+static void
+forward_apart(const struct incoming *in)
+{
+    if (in->command->split == SPLIT_NONE ||
+        (blocking_is(in) && !stream_race_is_for(in)))
+        crossslot(in->session, in->command);
+    else if (split_count_keys(in->command, &in->args) == 0)
+        forward_anywhere(in); /* any shard says what is wrong */
+    else
+        split_over_shards(in);
+}
+
 /* All keys must stand on one shard, in a cluster on one slot. */
 static void
 forward_by_keys(const struct incoming *in, const struct key_list *keys)
@@ -179,7 +195,7 @@ forward_by_keys(const struct incoming *in, const struct key_list *keys)
             return;
         }
         if (i > 0 && (found.shard != place.shard || found.slot != place.slot)) {
-            crossslot(in->session, in->command);
+            forward_apart(in);
             return;
         }
         place = found;
@@ -248,7 +264,7 @@ split_over_shards(const struct incoming *in)
     uint32_t bad_key = 0;
 
     if (!allow_keys(session, in->command,
-                    split_count_keys(in->command, in->args.argc)))
+                    split_count_keys(in->command, &in->args)))
         return;
     switch (split_make(&split, in->command, &in->args,
                        session->generation->route, by_slot,
@@ -275,6 +291,8 @@ split_over_shards(const struct incoming *in)
     }
     struct request *request = request_new(session, in->command);
     request_start_deadline(request);
+    if (unlikely(blocking_is(in)))
+        blocking_prepare_race(request, in, &split);
     split_job_start(request, &split, &in->args);
 }
 

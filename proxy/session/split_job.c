@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "command/outcome.h"
 #include "resp/encode.h"
+#include "session/blocking.h"
 #include "session/fanout.h"
 #include "session/note.h"
 #include "session/replica_read.h"
@@ -54,6 +55,8 @@ split_job_gathered(struct request *request)
         return;
     for (uint32_t i = 0; i < job->split.part_count; i++)
         split_job_drop_reply(request, i);
+    if (unlikely(request->blocks) && blocking_take_null(request))
+        return;
     request_charge(request, request->reply.bytes);
     request->reply_bytes = request->reply.bytes;
     request_done(request);

@@ -46,9 +46,11 @@ job_widen(struct request *request, uint32_t index, uint32_t more)
 
 /* The words of one part as a split of their own, a key a part. */
 static void
-cut_words(struct split *cut, const struct command *command, uint32_t keys)
+cut_words(struct split *cut, const struct command *command,
+          const struct command_args *args, uint32_t keys)
 {
     *cut = (struct split){.command = command,
+                          .first_key = split_first_key(command, args),
                           .key_count = keys,
                           .part_count = keys};
     cut->parts = mem_array(keys, sizeof(*cut->parts));
@@ -90,7 +92,7 @@ split_job_one_key_each(struct request *request, uint32_t index)
     struct split cut;
 
     struct command_args args = body_words(&scan, &body);
-    cut_words(&cut, request->command, whole.count);
+    cut_words(&cut, request->command, &args, whole.count);
     struct split_job *job = job_widen(request, index, whole.count - 1);
     for (uint32_t i = 0; i < whole.count; i++) {
         set_part(request, &whole, &attempt, index, i);

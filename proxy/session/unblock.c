@@ -116,7 +116,10 @@ unblock_survey(struct session_pool *pool, const struct survey *survey)
     (void)!view_to_u64(word, &id);
     struct session *session = session_find(pool, id);
     struct request *request = waiting_request(session);
-    if (request == NULL)
+    if (session != NULL &&
+        blocking_unblock(session, view_equal_nocase(reason, VIEW("ERROR"))))
+        survey_tell_count(pool->env, survey, 1);
+    else if (request == NULL)
         survey_tell_count(pool->env, survey, 0);
     else
         ask_server(session, request, survey, reason);

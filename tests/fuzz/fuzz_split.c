@@ -292,6 +292,28 @@ check_split(struct setting *setting, const struct command *row,
     split_fini(&split);
 }
 
+/* Its parts are of its words, and any replies have an answer. */
+static void
+check_streams(struct setting *setting, const struct command *row,
+              const struct command_args *args, struct view servers)
+{
+    struct split split;
+    uint64_t dice = setting->seed;
+    uint32_t bad_key = 0;
+
+    if (split_make(&split, row, args, setting->route, setting->by_slot, &dice,
+                   &bad_key) != SPLIT_OK)
+        return;
+    for (uint32_t p = 0; p < split.part_count; p++) {
+        struct buf out = {0};
+        split_encode(&split, args, p, &out);
+        ASSERT(out.len == split_encoded_size(&split, args, p));
+        buf_fini(&out);
+    }
+    check_any_replies(setting, &split, servers);
+    split_fini(&split);
+}
+
 static void
 check_request(struct setting *setting, const struct command_args *args,
               struct view servers)
@@ -305,6 +327,8 @@ check_request(struct setting *setting, const struct command_args *args,
     (void)!command_pattern_option(row, args);
     if (row->class == CLASS_SPLIT)
         check_split(setting, row, args, servers);
+    if (row->split == SPLIT_STREAMS)
+        check_streams(setting, row, args, servers);
 }
 
 int

@@ -133,6 +133,30 @@ START_TEST(nulls_and_nested_elements_pass_as_they_are)
 }
 END_TEST
 
+START_TEST(streams_come_in_the_order_asked)
+{
+    static const struct merge_case cases[] = {
+        {"XREAD STREAMS a1 b1 a2 b2 0 0 0 0",
+         {"*2\r\n*2\r\n$2\r\na1\r\n*0\r\n*2\r\n$2\r\na2\r\n*0\r\n",
+          "*1\r\n*2\r\n$2\r\nb1\r\n*1\r\n:1\r\n"},
+         MERGE_OK,
+         "*3\r\n*2\r\n$2\r\na1\r\n*0\r\n"
+         "*2\r\n$2\r\nb1\r\n*1\r\n:1\r\n*2\r\n$2\r\na2\r\n*0\r\n"},
+        {"XREAD STREAMS a b 0 0", {"*-1\r\n", "*-1\r\n"}, MERGE_OK, "*-1\r\n"},
+        {"XREAD STREAMS b a 0 0",
+         {"_\r\n", "%1\r\n$1\r\na\r\n*1\r\n:1\r\n"},
+         MERGE_OK,
+         "%1\r\n$1\r\na\r\n*1\r\n:1\r\n"},
+        {"XREAD STREAMS a b 0 x",
+         {"*-1\r\n", "-ERR Invalid stream ID\r\n"},
+         MERGE_ERROR,
+         "-ERR Invalid stream ID\r\n"},
+    };
+
+    EXPECT_ALL(cases);
+}
+END_TEST
+
 START_TEST(attributes_of_a_reply_are_left_out)
 {
     static const struct merge_case cases[] = {
@@ -233,6 +257,14 @@ END_TEST
 START_TEST(arrays_of_the_wrong_shape_are_no_answer)
 {
     static const struct merge_case cases[] = {
+        {"XREAD STREAMS a b 0 0",
+         {"*1\r\n:1\r\n", "*-1\r\n"},
+         MERGE_BAD_REPLY,
+         NO_ANSWER "'xread'\r\n"},
+        {"XREAD STREAMS a b 0 0",
+         {"*1\r\n*2\r\n$1\r\nz\r\n*0\r\n", "*-1\r\n"},
+         MERGE_BAD_REPLY,
+         NO_ANSWER "'xread'\r\n"},
         {"MGET a b",
          {"*1\r\n_\r\n", "*2\r\n_\r\n_\r\n"},
          MERGE_BAD_REPLY,
@@ -437,6 +469,7 @@ main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, values_come_in_the_order_asked);
     tcase_add_test(tests, nulls_and_nested_elements_pass_as_they_are);
+    tcase_add_test(tests, streams_come_in_the_order_asked);
     tcase_add_test(tests, attributes_of_a_reply_are_left_out);
     tcase_add_test(tests, integers_are_added);
     tcase_add_test(tests, all_ok_is_ok);

@@ -106,6 +106,24 @@ START_TEST(repeated_keys_stay_in_order)
 }
 END_TEST
 
+START_TEST(streams_go_with_their_ids_and_do_not_wait)
+{
+    ck_assert_int_eq(make("XREAD COUNT 2 BLOCK 9 STREAMS b1 a1 b2 1 $ 3"),
+                     SPLIT_OK);
+    expect_part(0, 1, "XREAD COUNT 2 STREAMS b1 b2 1 3");
+    expect_part(1, 0, "XREAD COUNT 2 STREAMS a1 $");
+    split.cut_at = 0;
+    expect_part(1, 0, "XREAD COUNT 2 BLOCK 9 STREAMS a1 $");
+    drop();
+    ck_assert_int_eq(make("xread count block streams a b 1 2"), SPLIT_OK);
+    expect_part(1, 1, "xread count block streams b 2");
+    drop();
+    ck_assert_int_eq(make("XREAD STREAMS a b 1"), SPLIT_BAD_ARGS);
+    drop();
+    ck_assert_int_eq(make("XREAD COUNT 1 2"), SPLIT_BAD_ARGS);
+}
+END_TEST
+
 START_TEST(what_belongs_to_a_key_goes_with_it)
 {
     ck_assert_int_eq(make("JSON.MSET a $ 1 b . 2 a $.x 3"), SPLIT_OK);
@@ -248,6 +266,7 @@ main(void)
     tcase_add_test(tests, order_groups_the_key_numbers);
     tcase_add_test(tests, one_shard_is_one_part);
     tcase_add_test(tests, repeated_keys_stay_in_order);
+    tcase_add_test(tests, streams_go_with_their_ids_and_do_not_wait);
     tcase_add_test(tests, what_belongs_to_a_key_goes_with_it);
     tcase_add_test(tests, a_tail_goes_to_every_part);
     tcase_add_test(tests, empty_words_are_values);

@@ -159,7 +159,8 @@ START_TEST(rows_agree_with_themselves)
         const struct command *row = command_by_id((enum command_id)i);
         const struct key_plan *plan = key_plan_of(row);
         ck_assert_int_ne(row->arity, 0);
-        ck_assert((row->class == CLASS_SPLIT) == (row->split != SPLIT_NONE));
+        ck_assert((row->class == CLASS_SPLIT) ==
+                  (row->split != SPLIT_NONE && row->split != SPLIT_STREAMS));
         ck_assert_msg(!(row->flags & COMMAND_WRITE) ||
                           !(row->flags & COMMAND_READONLY),
                       "%s writes and does not", row->name);
