@@ -10,6 +10,7 @@
 #include "command/split.h"
 #include "session/deadline.h"
 #include "session/stream_race.h"
+#include "session/wait.h"
 
 #define NUMBER_MAX 64         /* no number is longer */
 #define LONGEST_MS 1e15       /* longer time-outs are for ever */
@@ -92,6 +93,9 @@ timeout_of(const struct command *command, const struct command_args *args)
         return find_block(args) < last
             ? milliseconds(command_arg(args, find_block(args) + 1), 1)
             : 0;
+    case COMMAND_ID_WAIT:
+    case COMMAND_ID_WAITAOF:
+        return milliseconds(command_arg(args, last), 1);
     case COMMAND_ID_BLMPOP:
     case COMMAND_ID_BZMPOP:
         return milliseconds(command_arg(args, 1), 1000);
@@ -294,6 +298,7 @@ blocking_end(struct session *session)
 
     if (likely(blocking == NULL))
         return;
+    wait_end(session);
     set_waiting(session, false);
     session->blocking = NULL;
     timer_stop(&blocking->timer);

@@ -27,6 +27,7 @@
 #include "session/strange.h"
 #include "session/stream_race.h"
 #include "session/transaction.h"
+#include "session/wait.h"
 
 static struct buf *
 scratch(struct session *session)
@@ -451,7 +452,10 @@ act(const struct incoming *in)
             refuse(in->session, in->command, &in->args);
         break;
     case CLASS_PIN:
-        refuse(in->session, in->command, &in->args);
+        if (wait_is(in))
+            wait_begin(in);
+        else
+            refuse(in->session, in->command, &in->args);
         break;
     }
 }

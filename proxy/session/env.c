@@ -11,6 +11,7 @@
 #include "session/pause.h"
 #include "session/request.h"
 #include "session/session.h"
+#include "session/wait.h"
 
 #define TICK_MS 1000       /* idle clients are looked for this often */
 #define SILENT_US 1000000 /* a request that waits for longer makes us ask */
@@ -31,6 +32,9 @@ on_turn_end(void *arg)
         session_resume(session);
     }
     request_compact_held(env);
+    for (size_t i = 0; i < env->pool_count; i++)
+        if (unlikely(env->pools[i]->pool->lost_marks != 0))
+            wait_note_losses(env->pools[i]);
     if (unlikely(env->has_lines))
         monitor_flush_all(env);
     if (unlikely(env->sweep))

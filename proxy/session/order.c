@@ -9,6 +9,7 @@
 #include "session/local.h"
 #include "session/session.h"
 #include "session/transaction.h"
+#include "session/wait.h"
 
 /* A slot of it is on the move, and a command in front may be sent about. */
 static bool
@@ -41,7 +42,8 @@ order_must_wait(const struct incoming *in)
         return false;
     if (local_is_barrier(in->command) ||
         key_watch_is_barrier(session, in->command) ||
-        transaction_is_barrier(session, in->command) || blocking_is(in))
+        transaction_is_barrier(session, in->command) || blocking_is(in) ||
+        wait_is(in))
         return true;
     if (likely(!pool_is_followed(settings)))
         return false;

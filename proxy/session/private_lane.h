@@ -3,8 +3,8 @@
  *
  * A session has at most one, for one request: it is asked for when everything
  * before that request has been answered, so that order is kept, and given back
- * when the request is answered.  Used for large requests and by heavy sessions;
- * WATCH, blocking commands and WAIT have their place here.
+ * when the request is answered.  Used for large requests, by heavy sessions and
+ * for blocking commands.
  */
 #ifndef SESSION_PRIVATE_LANE_H
 #define SESSION_PRIVATE_LANE_H

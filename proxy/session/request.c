@@ -18,6 +18,7 @@
 #include "session/split_job.h"
 #include "session/transaction.h"
 #include "session/upload.h"
+#include "session/wait.h"
 #include "session/key_watch.h"
 
 #define FREE_REQUESTS 8192 /* kept for reuse by a worker */
@@ -426,6 +427,8 @@ on_reply(struct call *call, const struct reply_piece *piece)
     if (!piece->last)
         return;
     if (likely(request->session != NULL)) {
+        wait_note_write(request->session, request->command,
+                        request_server(request));
         upload_on_lost(request->session); /* an answer before its end */
         request_done(request);
     }
@@ -557,8 +560,7 @@ request_submit(struct request *request)
         return;
     }
     request->refs++; /* the call's */
-    if (likely(server_submit(server, key, session->lane_number,
-                             &request->call)))
+    if (likely(wait_submit(session, server, key, &request->call)))
         return;
     request->refs--;
     if (holding_take_loss(request, &request->attempt, request->shard, false))

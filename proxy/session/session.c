@@ -18,6 +18,7 @@
 #include "session/transaction.h"
 #include "session/unfold.h"
 #include "session/upload.h"
+#include "session/wait.h"
 
 #define WINDOW_FIRST 16    /* requests in flight before any answer was seen */
 #define INPUT_HIGH 8192    /* unread bytes with which reading stops */
@@ -186,6 +187,7 @@ session_close(struct session **sessionp, enum close_reason why)
     while ((request = TAILQ_FIRST(&session->queue)) != NULL)
         request_orphan(request);
     private_lane_free(session);
+    wait_free(session);
     transaction_abort(session);
     unfold_free(session);
     blocking_end(session);

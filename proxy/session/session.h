@@ -55,6 +55,7 @@ struct unfolding;
 struct key_watch;
 struct monitor;
 struct upload;
+struct wait;
 
 struct session {
     struct stream stream;
@@ -74,6 +75,8 @@ struct session {
     uint32_t in_flight;  /* requests in the queue */
     uint32_t window;     /* how many of them there may be */
     uint32_t reply_size; /* what answers lately weighed */
+    uint64_t written;    /* marks of servers that it has written to ... */
+    uint64_t lost;       /* ... over a connection that was lost (wait.h) */
     uint32_t db;
     uint32_t lane_number; /* which of a server's shared lanes it uses */
     enum session_state state;
@@ -96,6 +99,7 @@ struct session {
     struct transaction *transaction; /* since MULTI, or NULL */
     struct unfolding *unfolding;  /* one that has no shard for itself, or NULL */
     struct key_watch *watch;          /* keys are watched, or NULL */
+    struct wait *wait;            /* since its first WAIT, or NULL */
     struct holding *holding;      /* something is held (holding.h), or NULL */
     struct inquiry *inquiry;      /* a command is asked about, or NULL */
     struct request *pausing;      /* its lane waits for us to take output */

@@ -14,6 +14,7 @@
 #include "session/sentence.h"
 #include "session/session.h"
 #include "session/split_job_priv.h"
+#include "session/wait.h"
 
 static struct split_job *
 job_of(const struct part_call *part)
@@ -150,6 +151,7 @@ on_part_reply(struct call *call, const struct reply_piece *piece)
     if (alive && piece->last) {
         if (part->attempt.at_replica)
             cell_inc(&request->pool->stats->replica_reads);
+        wait_note_write(session, request->command, part_server(part));
         part_done(part);
     }
     if (piece->last)
@@ -231,7 +233,7 @@ part_send(struct part_call *part)
         return;
     }
     request->refs++; /* the call's */
-    if (server_submit(part_server(part), key, session->lane_number, &part->call))
+    if (wait_submit(session, part_server(part), key, &part->call))
         return;
     request->refs--;
     if (holding_take_loss(request, &part->attempt, part_shard(part), false))

@@ -30,6 +30,9 @@
 #ifndef UPSTREAM_LANE_H
 #define UPSTREAM_LANE_H
 
+#include <assert.h>
+#include <string.h>
+
 #include "net/address_list.h"
 #include "net/loop.h"
 #include "net/stream.h"
@@ -67,6 +70,17 @@ struct lane_key {
     uint8_t unused;   /* 0; key_equal() compares all bytes at once */
 };
 
+static inline bool
+lane_key_equal(struct lane_key a, struct lane_key b)
+{
+    uint64_t all_a, all_b;
+
+    static_assert(sizeof(a) == sizeof(all_a), "no byte without a name");
+    memcpy(&all_a, &a, sizeof(a));
+    memcpy(&all_b, &b, sizeof(b));
+    return all_a == all_b;
+}
+
 TAILQ_HEAD(call_queue, call);
 TAILQ_HEAD(lane_list, lane);
 
@@ -98,6 +112,7 @@ struct lane {
     uint32_t tried;          /* ... and how many were */
     uint64_t connect_by_us;  /* when all of them must have been */
     struct lane_lease *lease; /* private: who has it, NULL while idle */
+    struct lane_lease *heir; /* shared: who gets it once it is idle, or NULL */
     uint64_t client_id;      /* by which the server knows it; 0: not asked */
     uint64_t used_us;        /* when a call was last submitted */
     struct timer timer;      /* connect_timeout; LANE_SILENCE_MS if suspect */

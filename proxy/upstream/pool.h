@@ -22,6 +22,9 @@ struct pool {
     struct server_list servers;         /* of all generations */
     uint32_t server_count;              /* of all generations */
     unsigned workers;
+    unsigned next_mark;        /* of servers */
+    uint64_t lost_marks;       /* servers that have lost a shared lane, since
+                                  sessions were told */
     struct overlay overlay;    /* of a cluster */
     struct stream_options options; /* for sockets that are opened now */
     uint64_t dice; /* for random routing and jitter */

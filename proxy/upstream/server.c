@@ -3,7 +3,6 @@
  */
 #include "upstream/server.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/log_limit.h"
@@ -29,6 +28,7 @@ server_new(struct pool *pool)
     struct server *server = MEM_NEW(struct server);
 
     server->pool = pool;
+    server->mark = UINT64_C(1) << (pool->next_mark++ % 64);
     timer_init(&server->connect_timer, pool->loop, on_connect_timer, server);
     TAILQ_INIT(&server->lanes);
     TAILQ_INIT(&server->idle);
@@ -69,17 +69,6 @@ server_close(struct server *server, enum close_reason why)
     timer_stop(&server->connect_timer);
 }
 
-static bool
-key_equal(struct lane_key a, struct lane_key b)
-{
-    uint64_t all_a, all_b;
-
-    static_assert(sizeof(a) == sizeof(all_a), "no byte without a name");
-    memcpy(&all_a, &a, sizeof(a));
-    memcpy(&all_b, &b, sizeof(b));
-    return all_a == all_b;
-}
-
 /* --- making ----------------------------------------------------------------- */
 
 bool
@@ -107,8 +96,8 @@ find_idle_shared(struct server *server)
 
 /* One place is kept for a shared lane: whoever has a private one may keep it for
  * as long as it likes, and must not shut all others out. */
-static bool
-has_private_room(const struct server *server)
+bool
+server_has_private_room(const struct server *server)
 {
     return server->private_count < MAX(server->lane_max - 1, 1u);
 }
@@ -117,7 +106,7 @@ has_private_room(const struct server *server)
 static bool
 server_has_room(struct server *server, enum lane_kind kind)
 {
-    bool may_grow = kind == LANE_SHARED || has_private_room(server);
+    bool may_grow = kind == LANE_SHARED || server_has_private_room(server);
 
     if (may_grow && server->lane_count < server->lane_max)
         return true;
@@ -182,7 +171,7 @@ server_group(struct server *server, struct lane_key key)
     size_t count = server->settings->server_connections;
     struct lane_group *group = server->groups;
 
-    while (group != NULL && !key_equal(group->key, key))
+    while (group != NULL && !lane_key_equal(group->key, key))
         group = group->next;
     if (group == NULL) {
         group = mem_zalloc(sizeof(*group) + count * sizeof(struct lane *));
@@ -193,14 +182,21 @@ server_group(struct server *server, struct lane_key key)
     return group;
 }
 
-static struct lane *
-server_shared_lane(struct server *server, struct lane_key key, unsigned number)
+struct lane **
+server_shared_place(struct server *server, struct lane_key key, unsigned number)
 {
     size_t count = server->settings->server_connections;
     struct lane_group *group = server_group(server, key);
-    struct lane **lanep = &group->lanes[count == 1 ? 0 : number % count];
 
-    if (*lanep == NULL)
+    return &group->lanes[count == 1 ? 0 : number % count];
+}
+
+static struct lane *
+server_shared_lane(struct server *server, struct lane_key key, unsigned number)
+{
+    struct lane **lanep = server_shared_place(server, key, number);
+
+    if (*lanep == NULL && !server_is_leaving(server, key, number))
         *lanep = server_make_lane(server, LANE_SHARED, key);
     return *lanep;
 }
@@ -241,7 +237,7 @@ has_parked_key(const struct server *server, struct lane_key key)
 
     TAILQ_FOREACH(parked, &server->parked, link)
     {
-        if (key_equal(parked->key, key))
+        if (lane_key_equal(parked->key, key))
             return true;
     }
     return false;
@@ -348,7 +344,7 @@ find_idle(struct server *server, struct lane_key key)
      * server meanwhile. */
     TAILQ_FOREACH_REVERSE(lane, &server->idle, lane_list, idle_link)
     {
-        if (key_equal(lane->key, key))
+        if (lane_key_equal(lane->key, key))
             break;
     }
     return lane;
@@ -411,7 +407,9 @@ server_end_lease(struct server *server, struct lane_lease *lease)
 {
     struct lane *lane = lease->lane;
 
-    if (lease->is_waiting)
+    if (lease->taken != NULL)
+        server_untake(server, lease);
+    else if (lease->is_waiting)
         stop_waiting(server, lease);
     if (lane == NULL)
         return;
@@ -431,7 +429,12 @@ void
 server_on_lane_idle(struct lane *lane)
 {
     struct server *server = lane->server;
+    struct lane_lease *heir = lane->heir;
 
+    if (unlikely(heir != NULL)) {
+        server_hand_over(lane);
+        heir->on_lane(heir);
+    }
     if (unlikely(!TAILQ_EMPTY(&server->parked) ||
                  !TAILQ_EMPTY(&server->waiters)))
         server_serve_waiters(server);
@@ -517,6 +520,8 @@ server_on_lane_closed(struct lane *lane, enum close_reason why)
     cell_dec(&server->stats->server_connections);
     if (lane->kind == LANE_SHARED) {
         forget_shared(server, lane);
+        if (lane->was_ready && why != CLOSE_SERVER_IDLE)
+            server->pool->lost_marks |= server->mark;
         cell_dec(&server->stats->lanes_shared);
     } else {
         cell_dec(&server->stats->lanes_private);
@@ -533,6 +538,8 @@ server_on_lane_closed(struct lane *lane, enum close_reason why)
         lease->lane = NULL;
         lease->on_gone(lease);
     }
+    if (lane->heir != NULL)
+        server_disinherit(lane);
     if (why != CLOSE_POOL_REMOVED && why != CLOSE_SERVER_IDLE &&
         why != CLOSE_SERVER_MOVED)
         server_serve_waiters(server);

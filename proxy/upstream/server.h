@@ -53,6 +53,8 @@ struct lane_lease {
     struct lane_key key;
     struct lane *lane; /* NULL: none yet, or no longer */
     bool is_waiting;
+    struct lane *taken;    /* it waits for this one to become idle, or NULL */
+    unsigned taken_number; /* which is that of the shared lane */
     /* Called after server_lease() said "later": lease->lane is there, or NULL
      * as the server cannot be reached. */
     void (*on_lane)(struct lane_lease *lease);
@@ -74,6 +76,7 @@ struct server {
     struct snapshot *snapshot; /* the newest that has it ... */
     const struct pool_settings *settings; /* ... and what stands there */
     uint32_t shard;
+    uint64_t mark; /* one bit; more than 64 servers have some in common */
     const char *name;
     const struct address_text *at; /* as written */
     struct address_list *addresses; /* a ref; where that leads */
@@ -167,6 +170,12 @@ void server_preconnect(struct server *server, struct lane_key key);
 /* A lane for one caller alone: lease->lane now, or later if lease->is_waiting.
  * Neither means: the server cannot be reached. */
 void server_lease(struct server *server, struct lane_lease *lease);
+/* The shared lane `number` of the lease's key itself, as soon as nobody else's
+ * calls are unanswered on it: lease->lane now, or later, as above.  on_gone tells
+ * that it was closed before.  False: there is none, or no room for another in its
+ * place. */
+bool server_take_shared(struct server *server, unsigned number,
+                        struct lane_lease *lease) MUST_CHECK;
 /* Stop waiting, or give a lane back; it must be idle, or it is closed. */
 void server_end_lease(struct server *server, struct lane_lease *lease);
 

@@ -1,5 +1,5 @@
 /*
- * upstream/server_priv.h - what server.c and server_health.c share.
+ * upstream/server_priv.h - what the files of servers share.
  */
 #ifndef UPSTREAM_SERVER_PRIV_H
 #define UPSTREAM_SERVER_PRIV_H
@@ -13,5 +13,21 @@ void server_rest(struct server *server);
 void server_fail_parked(struct server *server, enum close_reason why);
 /* Serve those who wait for a place, or tell them that there is none. */
 void server_serve_waiters(struct server *server);
+
+/* Where the shared lane of a key and number is, or NULL. */
+struct lane **server_shared_place(struct server *server, struct lane_key key,
+                                  unsigned number);
+/* May one lane more become private? */
+bool server_has_private_room(const struct server *server) MUST_CHECK;
+
+/* server_take.c: is the lane of this place about to become somebody's own? */
+bool server_is_leaving(const struct server *server, struct lane_key key,
+                       unsigned number) MUST_CHECK;
+/* It is idle: it is its heir's. */
+void server_hand_over(struct lane *lane);
+/* Its heir does not want it any more. */
+void server_untake(struct server *server, struct lane_lease *lease);
+/* It was closed. */
+void server_disinherit(struct lane *lane);
 
 #endif

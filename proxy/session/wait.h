@@ -1,0 +1,72 @@
+/*
+ * session/wait.h - WAIT and WAITAOF: how many replicas have what was written?
+ *
+ *   SET a, SET b ---> shared lanes       a server counts by connection, so it
+ *   WAIT         ---> they become        has to be asked over the one that wrote
+ *                     the session's own  [PING | WAIT], each; the least counts
+ *   SET a, SET b ---> its own lanes      from now on, as it will WAIT again
+ *
+ * The servers asked are those that the session has written to since it last
+ * waited, or all.  Others leave a lane before it becomes the session's
+ * (upstream/server.h); where there is none, or no room, another is leased.  PING
+ * makes most servers count from what they have by then, so that what went over
+ * other private lanes counts as well.
+ *
+ * When a connection was lost since something was written over it, nobody knows
+ * what became of that: the count is 0.
+ *
+ * WAIT is a blocking command (session/blocking.h): nothing is before it, nothing
+ * behind it.  Owner: the session.
+ */
+#ifndef SESSION_WAIT_H
+#define SESSION_WAIT_H
+
+#include "session/incoming.h"
+#include "session/session.h"
+
+struct wait;
+
+/* Outside of MULTI: is it one of these? */
+static inline bool
+wait_is(const struct incoming *in)
+{
+    return unlikely(in->command->class == CLASS_PIN) &&
+        (in->command->id == COMMAND_ID_WAIT ||
+         in->command->id == COMMAND_ID_WAITAOF) &&
+        in->session->transaction == NULL;
+}
+
+void wait_begin(const struct incoming *in);
+/* It is answered, or given up. */
+void wait_end(struct session *session);
+
+/* A server has answered a command of the session that may have written. */
+static inline void
+wait_note_write(struct session *session, const struct command *command,
+                const struct server *server)
+{
+    if ((command->flags & COMMAND_READONLY) == 0)
+        session->written |= server->mark;
+}
+
+/* The slow part of wait_submit(). */
+bool wait_takes(struct session *session, struct server *server,
+                struct lane_key key, struct call *call) MUST_CHECK;
+
+/* As server_submit(), over the session's own lane if it has one there. */
+static inline bool
+wait_submit(struct session *session, struct server *server,
+            struct lane_key key, struct call *call)
+{
+    return (unlikely(session->wait != NULL) &&
+            wait_takes(session, server, key, call)) ||
+        server_submit(server, key, session->lane_number, call);
+}
+
+/* Servers have lost shared lanes: tell who has written over them. */
+void wait_note_losses(struct session_pool *pool);
+
+/* Give all up; the session ends. */
+void wait_free(struct session *session);
+
+#endif
