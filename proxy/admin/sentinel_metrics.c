@@ -94,7 +94,7 @@ static void
 render_held(struct exposition *x, const struct label *labels,
             const struct sentinel_master_facts *facts)
 {
-    exposition_number(x, labels, facts->is_held);
+    exposition_number(x, labels, gate_holds(facts->gate));
 }
 
 void

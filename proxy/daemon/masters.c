@@ -69,6 +69,28 @@ on_change(struct sentinels *sentinels, uint64_t asked_us)
                 sentinels_roster(sentinels, settings_of(watched)), asked_us));
 }
 
+static bool
+are_gates(const struct roster *roster, const enum gate *gates)
+{
+    for (uint32_t i = 0; i < roster->shard_count; i++) {
+        if (roster->entries[i].gate != gates[i])
+            return false;
+    }
+    return true;
+}
+
+static void
+on_gates(struct sentinels *sentinels, const enum gate *gates)
+{
+    struct watched_masters *watched = sentinels_arg(sentinels);
+    struct control *control = watched->control;
+    size_t number = number_of(watched);
+
+    if (control->state == CONTROL_RUNNING &&
+        !are_gates(control->snapshot->pools[number].roster, gates))
+        publish(control, snapshot_with_gates(control->snapshot, number, gates));
+}
+
 /* Those who have asked must hear that it was for nothing. */
 static void
 on_same(struct sentinels *sentinels, uint64_t asked_us)
@@ -86,6 +108,7 @@ static const struct sentinels_ops sentinels_ops = {
     .find_epoch = find_epoch,
     .on_epoch = on_epoch,
     .on_change = on_change,
+    .on_gates = on_gates,
     .on_same = on_same,
 };
 
@@ -153,7 +176,7 @@ keep(struct control *control, struct snapshot *snapshot, size_t number)
         if (shares_a_sentinel(now, wanted))
             snapshot_set_roster(snapshot, number,
                                 sentinels_roster(watched->sentinels, wanted),
-                                control->snapshot->pools[i].asked);
+                                &control->snapshot->pools[i]);
         else
             watched_free(watched); /* who is asked are others now */
     }

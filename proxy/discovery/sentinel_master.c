@@ -60,7 +60,9 @@ set_hold(struct sentinel_master *master, enum master_hold hold)
     if (master->hold == hold)
         return;
     master->hold = hold;
-    master->owner->has_changed = true;
+    master->is_stuck = false;
+    master->is_announced &= hold != MASTER_FOLLOWED;
+    master->owner->fruitless = 0;
 }
 
 static bool
@@ -75,6 +77,7 @@ begin_hold(struct sentinel_master *master, enum master_hold hold,
 {
     master->held_us = now_of(master);
     master->is_aborted = false;
+    master->is_promoting = false;
     set_text(master->held_by, sizeof(master->held_by), run_id);
     set_hold(master, hold);
     cell_inc(&master->owner->stats.holds);
@@ -94,26 +97,56 @@ take_higher(struct sentinel_master *master, struct view run_id, uint64_t epoch)
              (unsigned long long)master->epoch, (unsigned long long)epoch);
 }
 
-/* What is written from here on might not reach who is promoted.  News of the last
- * failover may come behind its result. */
-void
-sentinel_master_on_failover(struct sentinel_master *master,
-                            struct view run_id, bool is_aborted)
+/* News of the last failover may come behind its result. */
+static bool
+may_fail_over(const struct sentinel_master *master, struct view run_id)
 {
-    if (is_aborted) {
-        master->is_aborted = true;
-        return;
-    }
-    if (master->owner->settings->failover_hold_ms == 0 ||
-        master->hold != MASTER_FOLLOWED || !may_hold(master, run_id) ||
-        (master->moved_us > 0 &&
-         now_of(master) < master->moved_us + STALE_NEWS_US))
-        return;
+    return master->owner->settings->failover_hold_ms > 0 &&
+        master->hold == MASTER_FOLLOWED && may_hold(master, run_id) &&
+        (master->moved_us == 0 ||
+         now_of(master) >= master->moved_us + STALE_NEWS_US);
+}
+
+/* What was acknowledged since may be lost. */
+static void
+note_late(struct sentinel_master *master)
+{
+    cell_inc(&master->owner->stats.holds_late);
+    log_warn("a failover was heard of too late: writes to the old address may "
+             "be lost", "pool=%s master=%s address=%s:%u epoch=%llu",
+             pool_name(master), master->name, master->host, master->port,
+             (unsigned long long)master->epoch);
+}
+
+/* What is written from here on might not reach who is promoted. */
+static void
+hold_for_failover(struct sentinel_master *master, struct view run_id)
+{
     begin_hold(master, MASTER_FAILING_OVER, run_id);
+    master->is_announced = true;
     log_info("writes to a master are held: a failover has begun",
              "pool=%s master=%s address=%s:%u epoch=%llu", pool_name(master),
              master->name, master->host, master->port,
              (unsigned long long)master->epoch);
+}
+
+void
+sentinel_master_on_failover(struct sentinel_master *master,
+                            struct view run_id, enum sentinel_event_kind event)
+{
+    bool is_promoting = event == SENTINEL_EVENT_PROMOTING;
+
+    if (event == SENTINEL_EVENT_ABORTED) {
+        master->is_aborted = true;
+        return;
+    }
+    if (may_fail_over(master, run_id)) {
+        hold_for_failover(master, run_id);
+        if (is_promoting)
+            note_late(master);
+    }
+    if (is_promoting && master->hold == MASTER_FAILING_OVER)
+        master->is_promoting = true;
     sentinels_on_votes(master->owner);
 }
 
@@ -157,6 +190,37 @@ may_go_on(const struct sentinel_master *master,
         return asked_us >= master->held_us + SETTLE_US;
     }
     return false;
+}
+
+/* Too long: better no answer than one that is lost. */
+static void
+look_at_patience(struct sentinel_master *master)
+{
+    uint64_t patience_us =
+        (uint64_t)master->owner->settings->failover_hold_ms * 1000;
+
+    if (master->hold == MASTER_FOLLOWED || master->is_stuck ||
+        now_of(master) < master->held_us + MAX(patience_us, 2 * SETTLE_US))
+        return;
+    master->is_stuck = true;
+    cell_inc(&master->owner->stats.holds_stuck);
+    log_warn("writes to a master are refused: its failover does not come to an "
+             "end", "pool=%s master=%s address=%s:%u epoch=%llu held_ms=%llu",
+             pool_name(master), master->name, master->host, master->port,
+             (unsigned long long)master->epoch,
+             (unsigned long long)(now_of(master) - master->held_us) / 1000);
+}
+
+enum gate
+sentinel_master_gate(const struct sentinel_master *master)
+{
+    if (master->lacks_quorum && master->owner->settings->rejects_without_quorum)
+        return GATE_NO_QUORUM;
+    if (master->hold == MASTER_FOLLOWED)
+        return GATE_OPEN;
+    if (master->is_stuck)
+        return GATE_STUCK;
+    return master->is_promoting ? GATE_PROMOTING : GATE_HELD;
 }
 
 /* --- hello on the master -------------------------------------------------------- */
@@ -211,6 +275,23 @@ static const struct subscription_ops hello_ops = {
     .on_message = on_hello,
 };
 
+/* Of a name that leads to several, whichever comes first.  False: it is not known
+ * yet. */
+static bool
+find_where(const struct sentinel_master *master, struct address *address)
+{
+    if (address_from_literal(address, master->host, master->port))
+        return true;
+    const struct address_list *list =
+        names_find(master->owner->names, master->host);
+    if (list->count == 0)
+        return false;
+    *address = list->items[0];
+    address_set_port(address, master->port);
+    return true;
+}
+
+/* On the master, wherever it is by now. */
 static void
 listen_to_hello(struct sentinel_master *master)
 {
@@ -218,10 +299,13 @@ listen_to_hello(struct sentinel_master *master)
     struct buf greeting = {0};
     struct address address;
 
-    if (!address_from_literal(&address, master->host, master->port)) {
+    if (!find_where(master, &address)) {
         subscription_stop(&master->hello);
         return;
     }
+    if (master->hello.state != SUBSCRIPTION_IDLE &&
+        address_equal(&master->hello.address, &address))
+        return;
     (void)handshake_encode_auth(settings->redis_user, settings->redis_auth,
                                 &greeting);
     encode_array(&greeting, 2);
@@ -255,6 +339,9 @@ move(struct sentinel_master *master, const struct vote *vote,
              (unsigned long long)master->epoch);
     if (master->host != NULL) {
         cell_inc(&master->owner->stats.switches);
+        if (master->owner->settings->failover_hold_ms > 0 &&
+            !master->is_announced)
+            note_late(master);
         master->moved_us = now_of(master);
     }
     mem_free(master->host);
@@ -280,10 +367,7 @@ believe(struct sentinel_master *master, const struct epoch_result *result)
     if ((is_newer && master->hold == MASTER_FAILING_OVER) ||
         (master->hold == MASTER_OUTDATED && vote->epoch >= master->held_epoch))
         set_hold(master, MASTER_FOLLOWED);
-    if (master->lacks_quorum) {
-        master->lacks_quorum = false;
-        master->owner->has_changed = true;
-    }
+    master->lacks_quorum = false;
     if (master->verdict != EPOCH_BELIEVED)
         log_info("master is vouched for again",
                  "pool=%s master=%s sentinels=%u/%u", pool_name(master),
@@ -339,10 +423,7 @@ doubt(struct sentinel_master *master, const struct epoch_result *result)
                   result->reached, result->supporters, result->needed,
                   (unsigned long long)master->epoch);
     master->verdict = result->verdict;
-    if (!master->lacks_quorum) {
-        master->lacks_quorum = true;
-        master->owner->has_changed = true;
-    }
+    master->lacks_quorum = true;
 }
 
 /* Of those that tell of more than is believed. */
@@ -378,6 +459,10 @@ sentinel_master_review(struct sentinel_master *master,
         take_higher(master, higher->voter, higher->epoch);
     if (whole && result.verdict == EPOCH_BELIEVED && may_go_on(master, &result))
         let_go(master);
+    else if (whole)
+        look_at_patience(master);
+    if (whole && master->host != NULL)
+        listen_to_hello(master);
     if (master->hold != MASTER_FOLLOWED)
         sentinels_want(master->owner);
     return whole && result.verdict == EPOCH_BELIEVED;

@@ -380,11 +380,11 @@ on_message(struct subscription *subscription,
         peer->tilt_until_us = 0;
         break;
     case SENTINEL_EVENT_FAILOVER:
+    case SENTINEL_EVENT_PROMOTING:
     case SENTINEL_EVENT_ABORTED:
         if (number < owner->master_count)
-            sentinel_master_on_failover(
-                owner->masters[number], view_str(peer->run_id),
-                event.kind == SENTINEL_EVENT_ABORTED);
+            sentinel_master_on_failover(owner->masters[number],
+                                        view_str(peer->run_id), event.kind);
         break;
     case SENTINEL_EVENT_MASTER:
     case SENTINEL_EVENT_SENTINELS:

@@ -269,7 +269,7 @@ static const struct {
 } events[] = {
     {VIEW("+switch-master"), SENTINEL_EVENT_MASTER},
     {VIEW("+config-update-from"), SENTINEL_EVENT_MASTER},
-    {VIEW("+promoted-slave"), SENTINEL_EVENT_MASTER},
+    {VIEW("+promoted-slave"), SENTINEL_EVENT_PROMOTING},
     {VIEW("+failover-end*"), SENTINEL_EVENT_MASTER},
     {VIEW("+convert-to-slave"), SENTINEL_EVENT_MASTER},
     {VIEW("+role-change"), SENTINEL_EVENT_MASTER},
@@ -284,6 +284,7 @@ static const struct {
     {VIEW("+elected-leader"), SENTINEL_EVENT_FAILOVER},
     {VIEW("+selected-slave"), SENTINEL_EVENT_FAILOVER},
     {VIEW("+failover-state-reconf-slaves"), SENTINEL_EVENT_MASTER},
+    {VIEW("+failover-state-wait-promotion"), SENTINEL_EVENT_PROMOTING},
     {VIEW("+failover-state-*"), SENTINEL_EVENT_FAILOVER},
     {VIEW("-failover-abort-*"), SENTINEL_EVENT_ABORTED},
     {VIEW("+slave*"), SENTINEL_EVENT_REPLICAS},

@@ -93,7 +93,8 @@ enum sentinel_event_kind {
     SENTINEL_EVENT_NOISE,
     SENTINEL_EVENT_MASTER,    /* the address may have changed, or be about to */
     SENTINEL_EVENT_FAILOVER,  /* one has begun */
-    SENTINEL_EVENT_ABORTED,   /* ... and come to nothing */
+    SENTINEL_EVENT_PROMOTING, /* ... and a replica has been told to be a master */
+    SENTINEL_EVENT_ABORTED,   /* ... and it has come to nothing */
     SENTINEL_EVENT_REPLICAS,  /* one has come, gone or changed */
     SENTINEL_EVENT_SENTINELS, /* likewise */
     SENTINEL_EVENT_TILT,      /* its answers are doubtful ... */

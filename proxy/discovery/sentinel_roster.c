@@ -63,9 +63,6 @@ fill_entry(struct roster *roster, uint32_t number,
         return;
     roster_set_address(roster, number, master->host, master->port);
     entry->epoch = master->epoch;
-    entry->is_held = master->hold != MASTER_FOLLOWED;
-    entry->rejects_writes = master->lacks_quorum &&
-        master->owner->settings->rejects_without_quorum;
 }
 
 /* NULL: nothing is known of it. */

@@ -278,6 +278,17 @@ review(struct sentinels *sentinels, uint32_t number, bool whole)
 }
 
 static void
+tell_gates(struct sentinels *sentinels)
+{
+    enum gate *gates = mem_array(sentinels->master_count, sizeof(enum gate));
+
+    for (uint32_t i = 0; i < sentinels->master_count; i++)
+        gates[i] = sentinel_master_gate(sentinels->masters[i]);
+    sentinels->ops->on_gates(sentinels, gates);
+    mem_free(gates);
+}
+
+static void
 tell(struct sentinels *sentinels, bool whole)
 {
     if (sentinels->has_changed) {
@@ -291,6 +302,7 @@ tell(struct sentinels *sentinels, bool whole)
         sentinels->known_us = sentinels->asked_us;
         sentinels->ops->on_same(sentinels, sentinels->asked_us);
     }
+    tell_gates(sentinels);
 }
 
 void
@@ -520,7 +532,7 @@ sentinels_master(const struct sentinels *sentinels, uint32_t number,
         .is_somewhere = master->host != NULL,
         .age_us = loop_clock_us(sentinels->loop) - master->since_us,
         .verdict = master->verdict,
-        .is_held = master->hold != MASTER_FOLLOWED,
+        .gate = sentinel_master_gate(master),
     };
     return true;
 }

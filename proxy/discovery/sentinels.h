@@ -13,7 +13,7 @@
  * A master is held while a failover is under way, or somebody has told of a higher
  * epoch than that which is believed: no writes are sent to it.  It is let go when
  * the higher one is believed, or when all who could be asked a while later still
- * stand by the lower one.
+ * stand by the lower one.  When neither comes for too long, writes are refused.
  *
  * Owner and thread: control.
  */
@@ -40,6 +40,9 @@ struct sentinels_ops {
     /* Something of what sentinels_roster() says has changed, by answers to
      * questions that were asked at this time. */
     void (*on_change)(struct sentinels *sentinels, uint64_t asked_us);
+    /* Writes to masters are held, let go or refused: one gate for each, as the
+     * settings number them.  Called when they may have changed. */
+    void (*on_gates)(struct sentinels *sentinels, const enum gate *gates);
     /* A question asked at this time, after a hint, has brought nothing new. */
     void (*on_same)(struct sentinels *sentinels, uint64_t asked_us);
 };
@@ -61,7 +64,8 @@ void sentinels_configure(struct sentinels *sentinels,
 void sentinels_hint(struct sentinels *sentinels, enum map_cause cause,
                     uint64_t seen_us);
 
-/* Where the servers of these settings are, as far as is known. */
+/* Where the servers of these settings are, as far as is known; their gates are
+ * told apart. */
 struct roster *sentinels_roster(const struct sentinels *sentinels,
                                 const struct pool_settings *settings);
 
@@ -73,7 +77,7 @@ struct sentinel_master_facts {
     bool is_somewhere; /* an address was ever believed ... */
     uint64_t age_us;   /* ... so long ago the present one */
     enum epoch_verdict verdict; /* of the last time that all were asked */
-    bool is_held;
+    enum gate gate;
 };
 
 /* Is every master somewhere, and held by nothing? */

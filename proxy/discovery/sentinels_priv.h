@@ -36,6 +36,9 @@ struct sentinel_master {
     uint64_t held_us;    /* since then ... */
     char held_by[SENTINEL_RUN_ID_MAX + 1]; /* ... by the word of this one */
     bool is_aborted;     /* the failover has come to nothing */
+    bool is_announced;   /* an event of it came before anything else */
+    bool is_promoting;   /* it is too late to let go of it */
+    bool is_stuck;       /* neither end of it has come */
     char muted[SENTINEL_RUN_ID_MAX + 1];   /* it held a master for nothing ... */
     uint64_t muted_until_us;               /* ... and is not heard until then */
     bool lacks_quorum;   /* and writes are to be rejected meanwhile */
@@ -116,8 +119,10 @@ void sentinel_master_free(struct sentinel_master **masterp);
 bool sentinel_master_review(struct sentinel_master *master,
                             const struct vote *votes, size_t count,
                             bool whole);
-/* A Sentinel fails it over, or has given that up. */
+/* A Sentinel fails it over, as this event of its says. */
 void sentinel_master_on_failover(struct sentinel_master *master,
-                                 struct view run_id, bool is_aborted);
+                                 struct view run_id,
+                                 enum sentinel_event_kind event);
+enum gate sentinel_master_gate(const struct sentinel_master *master);
 
 #endif

@@ -76,10 +76,21 @@ request_fail_unreachable(struct request *request)
 }
 
 void
-request_fail_no_quorum(struct request *request)
+request_count_barred(const struct request *request, uint32_t shard)
 {
-    cell_inc(&request->pool->stats->errors_no_quorum);
-    request_fail(request, request_text_no_quorum(request, request->shard));
+    struct session_stats *stats = request->pool->stats;
+
+    if (generation_server(request->generation, shard)->gate == GATE_STUCK)
+        cell_inc(&stats->errors_failover);
+    else
+        cell_inc(&stats->errors_no_quorum);
+}
+
+void
+request_fail_barred(struct request *request)
+{
+    request_count_barred(request, request->shard);
+    request_fail(request, request_text_barred(request, request->shard));
 }
 
 void

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "session/deadline.h"
 #include "session/holding.h"
+#include "session/late_writes.h"
 #include "session/learning.h"
 #include "session/monitor.h"
 #include "session/pause.h"
@@ -116,14 +117,14 @@ close_idle(struct session_pool *pool, uint64_t now_us)
     }
 }
 
-/* A request of a cluster waits for long: its node may be frozen, and another
- * have taken its place, of which no lost connection and no MOVED will tell. */
+/* A request waits for long: its primary may be frozen, and another have taken its
+ * place, of which no lost connection and no MOVED will tell. */
 static bool
 hint_if_silent(struct session_pool *pool, uint64_t now_us)
 {
     const struct request *oldest = TAILQ_FIRST(&pool->deadlines);
 
-    if (!pool_is_cluster(pool->settings) || oldest == NULL ||
+    if (!pool_is_followed(pool->settings) || oldest == NULL ||
         oldest->progress_us + SILENT_US > now_us)
         return false;
     session_pool_hint(pool, MAP_CAUSE_SILENT);
@@ -236,6 +237,7 @@ session_pool_take(struct session_pool *pool, const struct edition *edition,
         return;
     pool->settings = edition->snapshot->pools[number].settings;
     session_pool_start(pool, blocks);
+    late_writes_look(pool);
     TAILQ_FOREACH(session, &pool->sessions, link)
     {
         session_catch_up(session);

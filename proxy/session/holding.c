@@ -301,7 +301,7 @@ holding_take_reply(struct request *request, struct attempt *attempt,
     struct view line = view_of(piece->chunk->data + piece->off, piece->len);
     enum outcome outcome = outcome_of(line);
     enum retry_action action = pool_is_named(settings)
-        ? retry_action_of_master(outcome, attempt->waits)
+        ? retry_action_of_master(outcome, attempt->waits, line)
         : retry_action(outcome);
 
     if (!piece->last || piece->size != piece->len || request->begun)
@@ -311,8 +311,11 @@ holding_take_reply(struct request *request, struct attempt *attempt,
     if (action == RETRY_PASS_ON)
         return false;
     attempt->outcome = (uint8_t)outcome;
-    if (retry_is_user_code(request->command))
+    if (retry_is_user_code(request->command)) {
+        if (pool_is_named(settings))
+            session_pool_hint(request->pool, MAP_CAUSE_DEMOTED);
         return take_doubtful(request, attempt, piece, line);
+    }
     if (request_is_gone(request)) {
         learn_only(request, attempt, asked, line);
         return true;

@@ -96,7 +96,7 @@ private_lane_submit(struct session *session, struct request *request,
     if (retry_is_barred(request->command, private->server)) {
         private->request = NULL;
         upload_on_lost(session);
-        request_fail_no_quorum(request);
+        request_fail_barred(request);
         return;
     }
     if (open_body && retry_is_held(request->command, private->server)) {

@@ -536,7 +536,7 @@ request_submit(struct request *request)
 
     request_weigh(request, request->call.body.len);
     if (retry_is_barred(request->command, server)) {
-        request_fail_no_quorum(request);
+        request_fail_barred(request);
         return;
     }
     if (retry_is_held(request->command, server)) {

@@ -117,7 +117,8 @@ void request_done(struct request *request);
  * that says so, or as on_server_down has it. */
 void request_fail_unreachable(struct request *request);
 /* A write, while too few Sentinels vouch for its shard. */
-void request_fail_no_quorum(struct request *request);
+void request_fail_barred(struct request *request);
+void request_count_barred(const struct request *request, uint32_t shard);
 
 /* As on_server_down has it: append the answer to a command whose request was
  * not executed.  False: an error is due. */

@@ -16,6 +16,13 @@ retry_only_reads(const struct command *command)
 }
 
 bool
+retry_writes(const struct command *command)
+{
+    return !retry_only_reads(command) && command->id != COMMAND_ID_WATCH &&
+        command->id != COMMAND_ID_UNWATCH;
+}
+
+bool
 retry_is_user_code(const struct command *command)
 {
     if (command->class == CLASS_FANOUT)
@@ -44,6 +51,7 @@ static const struct {
     /* Scripts that are loaded at a primary are not at its replicas. */
     [OUTCOME_NOSCRIPT] = {RETRY_PASS_ON, 0, 0, true},
     [OUTCOME_NOREPLICAS] = {RETRY_PASS_ON, 100, 100, false},
+    [OUTCOME_UNBLOCKED] = {RETRY_PASS_ON, 50, 500, false},
 };
 
 enum retry_action
@@ -58,10 +66,21 @@ retry_by_primary(enum outcome outcome)
     return table[outcome].by_primary;
 }
 
+/* A blocked command has waited at a primary that was made a replica; CLIENT UNBLOCK
+ * has other words. */
+static bool
+is_unblocked_by_role(struct view line)
+{
+    struct view words = VIEW("-UNBLOCKED force unblock ");
+
+    return line.len >= words.len &&
+        memcmp(line.data, words.data, words.len) == 0;
+}
+
 /* It has no slots to point to.  NOREPLICAS may come from one that is primary no
  * more, and from one that is: the second time it is an answer. */
 enum retry_action
-retry_action_of_master(enum outcome outcome, unsigned n)
+retry_action_of_master(enum outcome outcome, unsigned n, struct view line)
 {
     switch (outcome) {
     case OUTCOME_READONLY:
@@ -71,6 +90,8 @@ retry_action_of_master(enum outcome outcome, unsigned n)
         return RETRY_WAIT;
     case OUTCOME_NOREPLICAS:
         return n == 0 ? RETRY_WAIT : RETRY_PASS_ON;
+    case OUTCOME_UNBLOCKED:
+        return is_unblocked_by_role(line) ? RETRY_WAIT : RETRY_PASS_ON;
     default:
         return RETRY_PASS_ON;
     }

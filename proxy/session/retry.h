@@ -33,26 +33,30 @@ enum retry_action retry_action(enum outcome outcome);
 /* A replica that says so to a command that only reads: may the primary know
  * better? */
 bool retry_by_primary(enum outcome outcome);
-/* The same of a master that Sentinels name, at its n-th such answer, from 0. */
-enum retry_action retry_action_of_master(enum outcome outcome, unsigned n);
+/* The same of a master that Sentinels name, at its n-th such answer, from 0; `line`
+ * is what it says. */
+enum retry_action retry_action_of_master(enum outcome outcome, unsigned n,
+                                         struct view line);
 /* How long to wait at the n-th answer of the kind, from 0. */
 uint64_t retry_wait_us(enum outcome outcome, unsigned n);
 
 /* May users write the error replies of this command? */
 bool retry_is_user_code(const struct command *command);
 bool retry_only_reads(const struct command *command);
-/* May it write, where too few vouch for the server: nobody takes it. */
+/* May it change anything but what the server knows of its client? */
+bool retry_writes(const struct command *command);
+/* May it write, where nobody takes that now? */
 static inline bool
 retry_is_barred(const struct command *command, const struct server *server)
 {
-    return unlikely(server->rejects_writes) && !retry_only_reads(command);
+    return unlikely(gate_bars(server->gate)) && retry_writes(command);
 }
 
 /* May it write, where the server may be a primary no more: it has to wait. */
 static inline bool
 retry_is_held(const struct command *command, const struct server *server)
 {
-    return unlikely(server->is_held) && !retry_only_reads(command);
+    return unlikely(gate_holds(server->gate)) && !retry_only_reads(command);
 }
 
 /* May it run once more? `sent`: it may have run already. */

@@ -184,8 +184,15 @@ request_text_overtaken(const struct request *request,
 }
 
 struct view
-request_text_no_quorum(const struct request *request, uint32_t shard)
+request_text_barred(const struct request *request, uint32_t shard)
 {
+    if (generation_server(request->generation, shard)->gate == GATE_STUCK)
+        return sentence(request,
+                        "CLUSTERDOWN proxy: the failover of shard %s has not "
+                        "come to an end within %lld ms, command was not "
+                        "executed",
+                        shard_name(request, shard),
+                        (long long)request->pool->settings->failover_hold_ms);
     return sentence(request,
                     "NOQUORUM proxy: too few Sentinels vouch for shard %s, "
                     "command was not executed",

@@ -41,7 +41,7 @@ struct view request_text_overtaken(const struct request *request,
                                    const struct attempt *attempt);
 
 /* Of a write that on_no_quorum keeps from a master. */
-struct view request_text_no_quorum(const struct request *request,
+struct view request_text_barred(const struct request *request,
                                    uint32_t shard);
 
 #endif

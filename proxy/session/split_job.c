@@ -224,8 +224,8 @@ part_send(struct part_call *part)
     struct lane_key key = part_lane_key(part);
 
     if (retry_is_barred(request->command, part_server(part))) {
-        cell_inc(&request->pool->stats->errors_no_quorum);
-        part_fail(part, request_text_no_quorum(request, part_shard(part)));
+        request_count_barred(request, part_shard(part));
+        part_fail(part, request_text_barred(request, part_shard(part)));
         return;
     }
     if (retry_is_held(request->command, part_server(part))) {

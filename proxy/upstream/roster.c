@@ -89,6 +89,25 @@ roster_set_replica(struct roster *roster, uint32_t number, uint32_t primary,
     entry->primary = primary;
 }
 
+struct roster *
+roster_with_gates(const struct roster *roster, const enum gate *gates)
+{
+    struct roster *made = roster_new(roster->count, roster->shard_count);
+
+    for (uint32_t i = 0; i < roster->count; i++) {
+        const struct roster_entry *from = &roster->entries[i];
+        struct roster_entry *entry = &made->entries[i];
+        *entry = *from;
+        entry->name = mem_strdup(from->name);
+        entry->address = address_text_dup(&from->address);
+        entry->ip = text_dup(from->ip);
+        entry->zone = text_dup(from->zone);
+        if (i < roster->shard_count)
+            entry->gate = gates[i];
+    }
+    return made;
+}
+
 static void
 roster_free(struct roster *roster)
 {

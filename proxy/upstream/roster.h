@@ -18,6 +18,7 @@
 #include <stdbool.h>
 
 #include "config/settings.h"
+#include "upstream/gate.h"
 
 #define NODE_ID_MAX 64 /* 40 are in use */
 
@@ -36,8 +37,7 @@ struct roster_entry {
     bool is_near;     /* among those of its shard that answer soonest */
     /* Of a master that Sentinels name; its address is empty before they do. */
     bool is_master;
-    bool is_held;        /* no writes may be sent to it for now */
-    bool rejects_writes; /* too few Sentinels vouch for it */
+    enum gate gate; /* of a shard */
 };
 
 struct roster {
@@ -61,6 +61,10 @@ void roster_set_replica(struct roster *roster, uint32_t number,
 /* Where entry `number` is from now on; "host:port" in its text. */
 void roster_set_address(struct roster *roster, uint32_t number,
                         const char *host, uint16_t port);
+
+/* The same with other gates of its shards. */
+struct roster *roster_with_gates(const struct roster *roster,
+                                 const enum gate *gates);
 
 struct roster *roster_ref(struct roster *roster);
 void roster_unref(struct roster **rosterp);

@@ -27,6 +27,7 @@
 #define UPSTREAM_SERVER_H
 
 #include "net/address_list.h"
+#include "upstream/gate.h"
 #include "upstream/health.h"
 #include "upstream/lane.h"
 #include "upstream/server_stats.h"
@@ -106,8 +107,9 @@ struct server {
     bool is_silent;         /* this worker has found it so */
     char *database_error;   /* how it last refused a database, or NULL */
     uint64_t shun_until_us; /* reads go elsewhere until then */
-    bool is_held;           /* no writes may be sent to it for now */
-    bool rejects_writes;    /* too few Sentinels vouch for it */
+    enum gate gate;         /* may writes be sent to it? */
+    bool is_promoting;      /* it turned to GATE_PROMOTING, and nobody has
+                             * looked yet */
     bool has_moved;         /* its lanes are where it was before */
     struct incident_counts incidents; /* that control has not been told */
 };

@@ -161,7 +161,8 @@ server_settle(struct server *server)
         server->is_silent = false;
         cut(server);
     }
-    while (server->is_held && (lane = find_with_waiting(server)) != NULL)
+    while (gate_holds(server->gate) &&
+           (lane = find_with_waiting(server)) != NULL)
         lane_fail_waiting(lane, CLOSE_SERVER_MOVED);
     /* Whoever waits is told, or served. */
     server_serve_waiters(server);

@@ -167,8 +167,9 @@ server_set_place(struct server *server, const struct server_place *place)
     server->settings = map->settings;
     server->shard = place->shard;
     server->name = entry->name;
-    server->is_held = entry->is_held;
-    server->rejects_writes = entry->rejects_writes;
+    server->is_promoting |= entry->gate == GATE_PROMOTING &&
+        server->gate != GATE_PROMOTING;
+    server->gate = entry->gate;
     if (is_elsewhere(server, entry))
         server->has_moved = true;
     server->at = &entry->address;

@@ -293,6 +293,20 @@ snapshot_with_topology(struct snapshot *snapshot, size_t number,
     return made;
 }
 
+/* Of shards of the same name. */
+static void
+keep_gates(struct roster *roster, const struct roster *before)
+{
+    for (uint32_t i = 0; i < before->shard_count; i++) {
+        if (before->entries[i].gate == GATE_OPEN)
+            continue;
+        for (uint32_t j = 0; j < roster->shard_count; j++) {
+            if (strcmp(roster->entries[j].name, before->entries[i].name) == 0)
+                roster->entries[j].gate = before->entries[i].gate;
+        }
+    }
+}
+
 struct snapshot *
 snapshot_with_roster(struct snapshot *snapshot, size_t number,
                      struct roster *roster, uint64_t asked)
@@ -304,6 +318,7 @@ snapshot_with_roster(struct snapshot *snapshot, size_t number,
            snapshot->pools[number].roster->shard_count);
     pool_map_place(map, placement_ref(snapshot->pools[number].placement));
     map->asked = asked;
+    keep_gates(roster, snapshot->pools[number].roster);
     struct error error;
     int failed = pool_map_set_roster(map, roster, &error);
     ASSERT(!failed); /* nothing has to be looked up */
@@ -312,18 +327,32 @@ snapshot_with_roster(struct snapshot *snapshot, size_t number,
 
 void
 snapshot_set_roster(struct snapshot *snapshot, size_t number,
-                    struct roster *roster, uint64_t asked)
+                    struct roster *roster, const struct pool_map *before)
 {
     struct pool_map *map = &snapshot->pools[number];
     struct error error;
 
     ASSERT(snapshot->refs == 1 &&
            roster->shard_count == map->roster->shard_count);
+    keep_gates(roster, before->roster);
     pool_map_drop_addresses(map);
     roster_unref(&map->roster);
-    map->asked = asked;
+    map->asked = before->asked;
     int failed = pool_map_set_roster(map, roster, &error);
     ASSERT(!failed);
+}
+
+struct snapshot *
+snapshot_with_gates(struct snapshot *snapshot, size_t number,
+                    const enum gate *gates)
+{
+    struct snapshot *made = snapshot_derive(snapshot, number);
+    struct pool_map *map = &made->pools[number];
+
+    pool_map_share(map, &snapshot->pools[number]);
+    roster_unref(&map->roster);
+    map->roster = roster_with_gates(snapshot->pools[number].roster, gates);
+    return made;
 }
 
 struct snapshot *

@@ -62,12 +62,17 @@ struct snapshot *snapshot_with_topology(struct snapshot *snapshot,
                                         const struct topology *topology,
                                         struct error *error) MUST_CHECK;
 /* The same with the masters of pool `number` and their replicas where this roster,
- * whose ref it takes over, says; nothing else changes. */
+ * whose ref it takes over, says; nothing else changes, gates neither. */
 struct snapshot *snapshot_with_roster(struct snapshot *snapshot, size_t number,
                                       struct roster *roster, uint64_t asked);
-/* The same in place, before it is published. */
+/* The same in place, before it is published; when it was asked for, and the gates
+ * of shards of the same name, are those of another map. */
 void snapshot_set_roster(struct snapshot *snapshot, size_t number,
-                         struct roster *roster, uint64_t asked);
+                         struct roster *roster,
+                         const struct pool_map *before);
+/* The same with the gates of pool `number` turned, one a shard. */
+struct snapshot *snapshot_with_gates(struct snapshot *snapshot, size_t number,
+                                     const enum gate *gates);
 /* The same, when the map of pool `number` was asked for once more. */
 struct snapshot *snapshot_with_asked(struct snapshot *snapshot, size_t number,
                                      uint64_t asked);

@@ -7,6 +7,7 @@ end with it.
 
 import os
 import secrets
+import threading
 
 import redis
 
@@ -216,3 +217,32 @@ class Sentinels:
             primary = self.primary(shard)
             return primary if primary is not old else None
         return eventually(switched, 30, "a failover")
+
+
+class Writer(threading.Thread):
+    """Increments keys in pipelines, and remembers what was acknowledged."""
+
+    def __init__(self, proxy, number):
+        super().__init__(daemon=True)
+        self.client = proxy.client(socket_timeout=seconds(20))
+        self.key = f"writer:{number}"
+        self.acknowledged = 0
+        self.errors = []
+        self.stopping = threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.stopping.is_set():
+            pipeline = self.client.pipeline(transaction=False)
+            for _ in range(5):
+                pipeline.incr(self.key)
+            for reply in pipeline.execute(raise_on_error=False):
+                if isinstance(reply, Exception):
+                    self.errors.append(reply)
+                else:
+                    self.acknowledged += 1
+
+    def stop(self):
+        self.stopping.set()
+        self.join(seconds(30))
+        assert not self.is_alive()

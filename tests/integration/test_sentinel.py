@@ -1,14 +1,13 @@
 """Masters that Sentinels name: failovers, Sentinels that are wrong or gone."""
 
 import signal
-import threading
 
 import pytest
 import redis
 
-from harness import eventually, seconds
+from harness import eventually
 from lib_cluster_checker import Crowd
-from lib_sentinel import Sentinels, fail_over, is_ready, started
+from lib_sentinel import Sentinels, Writer, fail_over, is_ready, started
 
 NOBODY = "no address of the master is vouched for"
 HIGHER = "a Sentinel tells of a higher epoch"
@@ -25,35 +24,6 @@ def writes_of(server):
     stats = server.client().info("commandstats")
     return sum(entry["calls"] for name, entry in stats.items()
                if name in ("cmdstat_set", "cmdstat_incr"))
-
-
-class Writer(threading.Thread):
-    """Increments keys in pipelines, and remembers what was acknowledged."""
-
-    def __init__(self, proxy, number):
-        super().__init__(daemon=True)
-        self.client = proxy.client(socket_timeout=seconds(20))
-        self.key = f"writer:{number}"
-        self.acknowledged = 0
-        self.errors = []
-        self.stopping = threading.Event()
-        self.start()
-
-    def run(self):
-        while not self.stopping.is_set():
-            pipeline = self.client.pipeline(transaction=False)
-            for _ in range(5):
-                pipeline.incr(self.key)
-            for reply in pipeline.execute(raise_on_error=False):
-                if isinstance(reply, Exception):
-                    self.errors.append(reply)
-                else:
-                    self.acknowledged += 1
-
-    def stop(self):
-        self.stopping.set()
-        self.join(seconds(30))
-        assert not self.is_alive()
 
 
 def test_failover_is_followed_and_the_old_primary_gets_no_write(sentinels):

@@ -3,10 +3,12 @@
 import time
 
 import pytest
+import redis
 
 from harness import eventually, seconds
 from lib_dns import NameServer
 from lib_fake_sentinel import FakeSentinel
+from lib_sentinel import REPLICATION, Writer
 
 NOBODY = "no address of the master is vouched for"
 HELD = "writes to a master are held: a Sentinel tells of a higher epoch"
@@ -24,6 +26,7 @@ CONFIG = """
       redis: true
       sentinels: [$seeds]
       sentinel_interval: 200ms
+      failover_hold: $hold
       servers: [{name: s1, master: m1}]
 """
 
@@ -31,8 +34,9 @@ CONFIG = """
 class Scene:
     """A master, another server, three Sentinels, a proxy that believes them."""
 
-    def __init__(self, world, seeds=3, sentinels=3, hosts=(), more=""):
-        self.master, self.other = world.start_servers(2)
+    def __init__(self, world, seeds=3, sentinels=3, hosts=(), more="",
+                 hold="5s"):
+        self.master, self.other = world.start_servers(2, *REPLICATION)
         self.sentinels = [
             FakeSentinel(m1=("127.0.0.1", self.master.port, 4))
             for _ in range(sentinels)]
@@ -40,7 +44,8 @@ class Scene:
             sentinel.others = [o for o in self.sentinels if o is not sentinel]
         self.proxy = world.proxy(
             CONFIG, folder=world.folder,
-            seeds=", ".join(self.addresses(seeds, hosts)), more=more)
+            seeds=", ".join(self.addresses(seeds, hosts)), more=more,
+            hold=hold)
         self.client = self.proxy.client()
         assert self.client.set("first", 1)
         self.wait_for_listeners(self.sentinels[len(hosts) > 0:])
@@ -57,6 +62,16 @@ class Scene:
         for number in numbers:
             self.sentinels[number].places["m1"] = ("127.0.0.1", server.port,
                                                    epoch)
+
+    def tell(self, *channels):
+        """Events of the first Sentinel, which fails the master over."""
+        for channel in channels:
+            self.sentinels[0].tell(
+                channel, f"master m1 127.0.0.1 {self.master.port}")
+
+    def wait_for_hold(self):
+        self.proxy.wait_for_event(
+            "writes to a master are held: a failover has begun")
 
     def close(self):
         for sentinel in self.sentinels:
@@ -148,7 +163,14 @@ def test_name_of_a_host_is_followed(scene):
         sentinel.places["m1"] = ("localhost", scene.other.port, 5)
     eventually(lambda: scene.value("switches_total") == 1)
     assert scene.client.set("a", 1)
-    assert scene.other.client().get("a") == b"1"
+    other = scene.other.client()
+    assert other.get("a") == b"1"
+    # What Sentinels tell each other there is heard as well.
+    eventually(lambda: other.pubsub_numsub(HELLO)[0][1] == 1,
+               what="the proxy to listen on the master")
+    other.publish(HELLO, "127.0.0.1,1,%s,9,m1,127.0.0.1,%d,9" % (
+        scene.sentinels[1].run_id, scene.master.port))
+    scene.proxy.wait_for_event(HELD, told=9)
 
 
 def test_sentinels_that_have_names_are_looked_up(world):
@@ -194,17 +216,105 @@ def test_one_seed_cannot_make_a_majority_of_its_own(world):
 
 
 def test_failover_that_is_given_up_lets_writes_go_on(scene):
-    event = f"master m1 127.0.0.1 {scene.master.port}"
     scene.sentinels[0].flags = "master,failover_in_progress"
-    scene.sentinels[0].tell("+try-failover", event)
-    scene.proxy.wait_for_event(
-        "writes to a master are held: a failover has begun")
+    scene.tell("+try-failover")
+    scene.wait_for_hold()
     other = scene.proxy.raw()
     other.send(b"SET b 1\r\n")
     wait_for_rounds(scene, 2)
     assert scene.client.get("b") is None
     scene.sentinels[0].flags = "master"
-    scene.sentinels[0].tell("-failover-abort-no-good-slave", event)
+    scene.tell("-failover-abort-no-good-slave")
     assert other.read_reply() == b"+OK\r\n"
     assert scene.master.client().get("b") == b"1"
     assert scene.value("switches_total") == 0
+
+
+def test_failover_that_does_not_end_is_not_waited_for(world):
+    """Most Sentinels see it, and go on seeing it."""
+    scene = Scene(world, hold="1s")
+    for sentinel in scene.sentinels:
+        sentinel.flags = "master,failover_in_progress"
+    scene.tell("+try-failover")
+    scene.wait_for_hold()
+    with pytest.raises(redis.ResponseError, match="CLUSTERDOWN proxy: the "
+                       "failover of shard s1 has not come to an end within "
+                       "1000 ms, command was not executed"):
+        scene.client.set("a", 1)
+    assert scene.client.get("a") is None
+    assert scene.value("holds_stuck_total") == 1
+    for sentinel in scene.sentinels:
+        sentinel.flags = "master"
+    scene.proxy.wait_for_event(GO_ON)
+    assert scene.client.set("a", 1)
+    assert scene.master.client().get("a") == b"1"
+    scene.close()
+
+
+def test_failover_that_is_heard_of_too_late_is_counted(scene):
+    scene.tell("+failover-state-wait-promotion")
+    scene.wait_for_hold()
+    late = "a failover was heard of too late: writes to the old address may " \
+        "be lost"
+    scene.proxy.wait_for_event(late)
+    scene.say(scene.other, 5, 0, 1, 2)
+    eventually(lambda: scene.value("switches_total") == 1)
+    assert scene.client.set("a", 1)
+    assert scene.other.client().get("a") == b"1"
+    assert scene.value("holds_late_total") == 1
+    # Another one that no event announces.
+    scene.say(scene.master, 6, 0, 1, 2)
+    eventually(lambda: scene.value("switches_total") == 2)
+    assert scene.value("holds_late_total") == 2
+    assert len(scene.proxy.events(late)) == 2
+
+
+def test_coordinated_failover_loses_nothing(scene):
+    """The primary hands over by itself, as its Sentinel has told it to."""
+    scene.other.client().execute_command("REPLICAOF", "127.0.0.1",
+                                         scene.master.port)
+    eventually(lambda: scene.other.client().execute_command("ROLE")[3] ==
+               b"connected", 20)
+    writers = [Writer(scene.proxy, number) for number in range(3)]
+    eventually(lambda: sum(w.acknowledged for w in writers) > 50)
+    scene.tell("+new-epoch", "+try-failover", "+elected-leader",
+               "+failover-state-select-slave", "+selected-slave",
+               "+failover-state-send-slaveof-noone")
+    scene.wait_for_hold()
+    scene.master.client().execute_command(
+        "FAILOVER", "TO", "127.0.0.1", scene.other.port, "TIMEOUT", 5000)
+    scene.tell("+failover-state-wait-promotion")
+    eventually(lambda: scene.other.client().execute_command("ROLE")[0] ==
+               b"master", 20)
+    scene.say(scene.other, 5, 0, 1, 2)
+    scene.tell("+promoted-slave", "+failover-state-reconf-slaves",
+               "+failover-end")
+    for sentinel in scene.sentinels:
+        sentinel.tell("+switch-master", f"m1 127.0.0.1 {scene.master.port} "
+                      f"127.0.0.1 {scene.other.port}")
+    eventually(lambda: scene.value("switches_total") == 1)
+    before = sum(w.acknowledged for w in writers)
+    eventually(lambda: sum(w.acknowledged for w in writers) > before + 50)
+    for writer in writers:
+        writer.stop()
+    for writer in writers:
+        assert not writer.errors, writer.errors[:3]
+        assert int(scene.other.client().get(writer.key)) == writer.acknowledged
+    assert scene.value("holds_late_total") == 0
+
+
+def test_sentinel_in_tilt_has_no_vote(scene):
+    """Its clock has jumped: what it says is doubtful, until it says it is over."""
+    scene.proxy.expect_errors(NOBODY)
+    tilted = scene.sentinels[:2]
+    for sentinel in tilted:
+        sentinel.tell("+tilt", "#tilt mode entered")
+    scene.proxy.wait_for_event(NOBODY, reason="too few Sentinels answer")
+    scene.say(scene.other, 7, 0, 1)
+    wait_for_rounds(scene, 2)
+    assert scene.value("switches_total") == 0
+    assert scene.client.set("a", 1)
+    assert scene.other.client().dbsize() == 0
+    for sentinel in tilted:
+        sentinel.tell("-tilt", "#tilt mode exited")
+    eventually(lambda: scene.value("switches_total") == 1)

@@ -27,17 +27,24 @@ masters_append(struct buf *yaml, struct view *words)
 }
 
 static void
-place(struct world *world, struct roster_entry *entry, struct view where)
+place(struct world *world, struct roster_entry *entry, struct view where,
+      enum gate *gate)
 {
     const char *colon = memchr(where.data, ':', where.len);
     size_t len = colon != NULL ? (size_t)(colon - where.data) : where.len;
     struct view what = view_of(where.data + len, where.len - len);
     char text[32];
 
-    entry->is_held = view_equal(what, VIEW(":held"));
-    entry->rejects_writes = view_equal(what, VIEW(":barred"));
-    if (what.len > 0 && !entry->is_held && !entry->rejects_writes)
-        world_fail(world, "neither held nor barred");
+    if (view_equal(what, VIEW(":held")))
+        *gate = GATE_HELD;
+    else if (view_equal(what, VIEW(":promoting")))
+        *gate = GATE_PROMOTING;
+    else if (view_equal(what, VIEW(":stuck")))
+        *gate = GATE_STUCK;
+    else if (view_equal(what, VIEW(":barred")))
+        *gate = GATE_NO_QUORUM;
+    else if (what.len > 0)
+        world_fail(world, "no such gate");
     if (view_equal(where, VIEW("none")))
         return;
     snprintf(text, sizeof(text), "127.0.0.1:%.*s", (int)len, where.data);
@@ -87,6 +94,7 @@ masters_place(struct world *world, struct view words)
     struct roster *roster = roster_with_replicas(now->pools[0].settings,
                                                  count_replicas(words));
     uint32_t next = roster->shard_count;
+    enum gate *gates = mem_array(roster->shard_count, sizeof(enum gate));
     struct view name;
 
     while ((name = talk_word(&words)).len > 0) {
@@ -95,8 +103,11 @@ masters_place(struct world *world, struct view words)
             place_replica(world, roster, next++, name, where);
         else
             place(world, &roster->entries[world_get_server(world, name)],
-                  where);
+                  where, &gates[world_get_server(world, name)]);
     }
-    world_publish(world, snapshot_with_roster(now, 0, roster,
-                                              loop_clock_us(world->loop)));
+    struct snapshot *moved =
+        snapshot_with_roster(now, 0, roster, loop_clock_us(world->loop));
+    world_publish(world, snapshot_with_gates(moved, 0, gates));
+    snapshot_unref(&moved);
+    mem_free(gates);
 }
