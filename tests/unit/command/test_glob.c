@@ -74,6 +74,15 @@ START_TEST(unfinished_patterns_are_harmless)
 }
 END_TEST
 
+START_TEST(letters_differ_where_case_counts)
+{
+    ck_assert(glob_match(VIEW("News.*"), VIEW("News.Sports")));
+    ck_assert(!glob_match(VIEW("news.*"), VIEW("News.Sports")));
+    ck_assert(!glob_match(VIEW("[a-z]"), VIEW("A")));
+    ck_assert(glob_match(VIEW("[^a-z]"), VIEW("A")));
+}
+END_TEST
+
 START_TEST(many_stars_take_no_time)
 {
     char pattern[201], text[2001];
@@ -96,6 +105,7 @@ main(void)
     tcase_add_test(tests, stars_match_any_bytes);
     tcase_add_test(tests, sets_and_escapes_match_one_byte);
     tcase_add_test(tests, unfinished_patterns_are_harmless);
+    tcase_add_test(tests, letters_differ_where_case_counts);
     tcase_add_test(tests, many_stars_take_no_time);
     return unit_run("command", tests);
 }
