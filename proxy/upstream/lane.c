@@ -238,6 +238,14 @@ lane_submit(struct lane *lane, struct call *call)
 }
 
 void
+lane_say(struct lane *lane, struct view bytes)
+{
+    ASSERT(lane->kind == LANE_LISTENING && lane->state == LANE_READY);
+    lane->pushed += bytes.len;
+    stream_push_copy(&lane->stream, bytes.data, bytes.len);
+}
+
+void
 lane_submit_open(struct lane *lane, struct call *call)
 {
     ASSERT(lane->kind == LANE_PRIVATE);
@@ -328,7 +336,21 @@ has_stray_bytes(const struct lane *lane)
         lane->state != LANE_READY || lane_awaits_reply(lane))
         return false;
     char type = stream_input_data(&lane->stream)[0];
+    if (lane->kind == LANE_LISTENING)
+        return false;
     return type != RESP_PUSH && type != RESP_ATTRIBUTE;
+}
+
+/* Nobody has asked for this reply, or who listens has. */
+static void
+lane_deliver_unasked(struct lane *lane, const struct reply_piece *piece)
+{
+    if (lane->kind == LANE_LISTENING)
+        lane->lease->on_frame(lane->lease, piece);
+    else if (piece->type != RESP_PUSH)
+        lane_fail(lane, CLOSE_SERVER_UNASKED_REPLY, "");
+    else if (piece->last)
+        cell_inc(&lane->server->stats->discarded_pushes);
 }
 
 /* Give one reply, or a piece of one, to the call that waits for it. */
@@ -341,14 +363,8 @@ lane_deliver(struct lane *lane, const struct reply_piece *piece)
         lane_take_handshake(lane, piece);
         return;
     }
-    if (unlikely(piece->type == RESP_PUSH)) {
-        /* Nobody here has asked to be told. */
-        if (piece->last)
-            cell_inc(&lane->server->stats->discarded_pushes);
-        return;
-    }
-    if (unlikely(!lane_awaits_reply(lane))) {
-        lane_fail(lane, CLOSE_SERVER_UNASKED_REPLY, "");
+    if (unlikely(piece->type == RESP_PUSH || !lane_awaits_reply(lane))) {
+        lane_deliver_unasked(lane, piece);
         return;
     }
     if (unlikely(call->skip > 0)) {

@@ -25,6 +25,9 @@
  * come again.  When LANE_SILENCE_MS pass without any, it is closed, since an
  * answer is paired by its place and a lane without answers has no use.
  *
+ * A listening lane has no calls: what the server says of itself (messages of
+ * channels, what it confirms of subscriptions) goes to the holder of its lease.
+ *
  * Owner: struct server.  One loop only.
  */
 #ifndef UPSTREAM_LANE_H
@@ -33,6 +36,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/view.h"
 #include "net/address_list.h"
 #include "net/loop.h"
 #include "net/stream.h"
@@ -50,8 +54,9 @@ struct lane_lease;
 struct server;
 
 enum lane_kind {
-    LANE_SHARED, /* carries calls of many sessions */
-    LANE_PRIVATE /* leased to one session at a time */
+    LANE_SHARED,   /* carries calls of many sessions */
+    LANE_PRIVATE,  /* leased to one session at a time */
+    LANE_LISTENING /* without calls: whatever comes is its holder's */
 };
 
 enum lane_state {
@@ -138,6 +143,9 @@ void lane_feed(struct call *call, struct chunk *chunk, uint32_t off,
 void lane_feed_end(struct call *call);
 /* Should feeding wait for on_drain? */
 bool lane_is_full(const struct lane *lane);
+
+/* Of a listening lane that is READY: these bytes leave as they are. */
+void lane_say(struct lane *lane, struct view bytes);
 
 /* The addresses of its server are others now: if it is still being connected it
  * goes on by these, and begins anew if the one that it tries has gone. */

@@ -20,7 +20,10 @@ lane_become_ready(struct lane *lane)
     lane->was_ready = true;
     server_note_address(lane->server, &lane->address, true);
     server_on_lane_ready(lane);
-    lane_push_waiting(lane);
+    if (unlikely(lane->kind == LANE_LISTENING))
+        lane->lease->on_ready(lane->lease);
+    else
+        lane_push_waiting(lane);
 }
 
 static void

@@ -138,6 +138,28 @@ server_may_connect(struct server *server)
     return false;
 }
 
+static const char *
+kind_name(enum lane_kind kind)
+{
+    static const char *const names[] = {"shared", "private", "listening"};
+
+    return names[kind];
+}
+
+static struct cell *
+count_of_kind(struct server *server, enum lane_kind kind)
+{
+    switch (kind) {
+    case LANE_SHARED:
+        return &server->stats->lanes_shared;
+    case LANE_PRIVATE:
+        return &server->stats->lanes_private;
+    case LANE_LISTENING:
+        break;
+    }
+    return &server->stats->lanes_listening;
+}
+
 static struct lane *
 server_make_lane(struct server *server, enum lane_kind kind,
                  struct lane_key key)
@@ -156,10 +178,9 @@ server_make_lane(struct server *server, enum lane_kind kind,
     struct lane *lane = lane_new(server, kind, key);
     TAILQ_INSERT_TAIL(&server->lanes, lane, link);
     server->lane_count++;
-    server->private_count += kind == LANE_PRIVATE;
+    server->private_count += kind != LANE_SHARED;
     cell_inc(&server->stats->server_connections);
-    cell_inc(kind == LANE_SHARED ? &server->stats->lanes_shared
-                                 : &server->stats->lanes_private);
+    cell_inc(count_of_kind(server, kind));
     return lane;
 }
 
@@ -357,12 +378,14 @@ try_lease(struct server *server, struct lane_lease *lease)
 {
     if (server->is_down)
         return true;
-    struct lane *lane = find_idle(server, lease->key);
+    struct lane *lane =
+        lease->listens ? NULL : find_idle(server, lease->key);
 
     if (lane != NULL)
         TAILQ_REMOVE(&server->idle, lane, idle_link);
     else
-        lane = server_make_lane(server, LANE_PRIVATE, lease->key);
+        lane = server_make_lane(
+            server, lease->listens ? LANE_LISTENING : LANE_PRIVATE, lease->key);
     lease->lane = lane;
     if (lane != NULL)
         lane->lease = lease;
@@ -407,6 +430,7 @@ server_end_lease(struct server *server, struct lane_lease *lease)
 {
     struct lane *lane = lease->lane;
 
+    ASSERT(lane == NULL || lane->kind != LANE_LISTENING);
     if (lease->taken != NULL)
         server_untake(server, lease);
     else if (lease->is_waiting)
@@ -453,7 +477,7 @@ server_on_lane_ready(struct lane *lane)
     server->is_silent = false;
     log_debug("connected to server", "pool=%s server=%s kind=%s resp=%u db=%u",
               server->settings->name, server->name,
-              lane->kind == LANE_SHARED ? "shared" : "private",
+              kind_name(lane->kind),
               lane->key.resp, lane->key.db);
 }
 
@@ -516,18 +540,16 @@ server_on_lane_closed(struct lane *lane, enum close_reason why)
 
     TAILQ_REMOVE(&server->lanes, lane, link);
     server->lane_count--;
-    server->private_count -= lane->kind == LANE_PRIVATE;
+    server->private_count -= lane->kind != LANE_SHARED;
     cell_dec(&server->stats->server_connections);
-    if (lane->kind == LANE_SHARED) {
+    cell_dec(count_of_kind(server, lane->kind));
+    if (lane->kind == LANE_SHARED)
         forget_shared(server, lane);
-        if (lane->was_ready && why != CLOSE_SERVER_IDLE)
-            server->pool->lost_marks |= server->mark;
-        cell_dec(&server->stats->lanes_shared);
-    } else {
-        cell_dec(&server->stats->lanes_private);
-        if (lane->lease == NULL)
-            TAILQ_REMOVE(&server->idle, lane, idle_link);
-    }
+    else if (lane->lease == NULL)
+        TAILQ_REMOVE(&server->idle, lane, idle_link);
+    if (lane->kind == LANE_SHARED && lane->was_ready &&
+        why != CLOSE_SERVER_IDLE)
+        server->pool->lost_marks |= server->mark;
     if (is_connect_failure(why) && !server_rests(server))
         server_rest(server);
     else if (is_hang_up(why) && !lane->was_ready && !server_rests(server))

@@ -48,7 +48,8 @@ struct lane_group {
     struct lane *lanes[]; /* settings->server_connections of them, or NULL */
 };
 
-/* Someone who wants a private lane, or has it.  Embedded in its maker. */
+/* Someone who wants a private lane, or has it; or a listening one, which is
+ * made for its holder and closed by it.  Embedded in its maker. */
 struct lane_lease {
     TAILQ_ENTRY(lane_lease) link;
     struct lane_key key;
@@ -56,11 +57,16 @@ struct lane_lease {
     bool is_waiting;
     struct lane *taken;    /* it waits for this one to become idle, or NULL */
     unsigned taken_number; /* which is that of the shared lane */
+    bool listens; /* a LANE_LISTENING is wanted */
     /* Called after server_lease() said "later": lease->lane is there, or NULL
      * as the server cannot be reached. */
     void (*on_lane)(struct lane_lease *lease);
     /* The lane was closed under its holder; its calls are told apart. */
     void (*on_gone)(struct lane_lease *lease);
+    /* Of a listening lane: it is READY; something has come. */
+    void (*on_ready)(struct lane_lease *lease);
+    void (*on_frame)(struct lane_lease *lease,
+                     const struct reply_piece *piece);
 };
 
 /* Where a server stands in a snapshot, and what it counts with. */
@@ -94,7 +100,7 @@ struct server {
     TAILQ_HEAD(, lane_lease) waiters;
     TAILQ_HEAD(, parked_call) parked;
     unsigned lane_count;
-    unsigned private_count; /* of these */
+    unsigned private_count; /* of these, listening ones included */
     unsigned lane_max;
     unsigned failures;      /* connections in a row that came to nothing */
     uint64_t retry_at_us;
