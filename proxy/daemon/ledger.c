@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "command/script_memory.h"
+#include "session/audience.h"
 
 /* --- accounts of servers ------------------------------------------------------- */
 
@@ -85,6 +86,7 @@ account_new(struct ledger *ledger, const char *name)
     account->id = ++ledger->next_id;
     account->blocks =
         mem_array(ledger->workers, sizeof(struct session_stats *));
+    account->audience = audience_new();
     account->handed = mem_array(ledger->workers, sizeof(uint64_t));
     for (unsigned i = 0; i < ledger->workers; i++)
         account->blocks[i] = MEM_NEW(struct session_stats);
@@ -105,6 +107,7 @@ account_free(struct ledger *ledger, struct account *account)
     for (unsigned i = 0; i < ledger->workers; i++)
         mem_free(account->blocks[i]);
     mem_free(account->blocks);
+    audience_free(&account->audience);
     mem_free(account->handed);
     script_memory_free(&account->scripts);
     mem_free(account->name);
@@ -181,6 +184,7 @@ fill_pool(struct edition_pool *blocks, struct account *account,
     blocks->id = account->id;
     blocks->stats = account->blocks[worker];
     blocks->scripts = account->scripts;
+    blocks->audience = account->audience;
     TAILQ_FOREACH(server, &account->servers, link)
     {
         server->is_claimed = false;

@@ -32,6 +32,7 @@ struct account {
     bool is_claimed;
     TAILQ_HEAD(, server_account) servers;
     struct session_stats **blocks; /* by worker */
+    struct audience *audience;     /* of all of them */
     uint64_t *handed;              /* connections ever given, by worker */
     struct script_memory *scripts; /* that clients of the pool have shown */
 };

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "session/blocking.h"
 #include "session/session.h"
+#include "session/subscriber.h"
 #include "session/transaction.h"
 
 /* --- writing one --------------------------------------------------------- */
@@ -107,7 +108,10 @@ session_describe(const struct session *session, struct buf *out)
     const struct command *command = session->last_command;
 
     describe_place(session, out);
-    buf_printf(out, " db=%u sub=0 psub=0 ssub=0 multi=%d", session->db,
+    buf_printf(out, " db=%u sub=%u psub=%u ssub=%u multi=%d", session->db,
+               subscriber_count(session, TOPIC_CHANNEL),
+               subscriber_count(session, TOPIC_PATTERN),
+               subscriber_count(session, TOPIC_SHARD),
                transaction_count(session));
     describe_memory(session, out);
     buf_printf(out, " cmd=%s user=default redir=-1 resp=%u",

@@ -13,6 +13,7 @@
 #include "session/sentence.h"
 #include "session/session.h"
 #include "session/split_job.h"
+#include "session/subscriber.h"
 #include "session/upload.h"
 
 #define OLD_US 1000000 /* then a request's bytes move out of a shared chunk */
@@ -129,6 +130,10 @@ request_expire(struct request *request)
     }
     if (request->job != NULL) {
         split_job_expire(request);
+        return;
+    }
+    if (request->listens) {
+        subscriber_on_late(request);
         return;
     }
     if (request->call.body.chunk == NULL) {

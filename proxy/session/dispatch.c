@@ -18,6 +18,7 @@
 #include "session/monitor.h"
 #include "session/order.h"
 #include "session/pause.h"
+#include "session/published.h"
 #include "session/replica_read.h"
 #include "session/request.h"
 #include "session/scripts.h"
@@ -26,6 +27,7 @@
 #include "session/split_job.h"
 #include "session/strange.h"
 #include "session/stream_race.h"
+#include "session/subscriber.h"
 #include "session/transaction.h"
 #include "session/wait.h"
 
@@ -85,6 +87,8 @@ request_command(struct session *session, const struct command_args *args)
         no_permission(session, command);
         return NULL;
     }
+    if (unlikely(!subscriber_allows(session, command)))
+        return NULL;
     return command;
 }
 
@@ -121,6 +125,7 @@ forward(const struct incoming *in, struct place place)
     request->attempt.slot = (uint16_t)place.slot;
     request->attempt.is_read = place.is_keyed && in->session->watch == NULL &&
         replica_read_is_for(in->command);
+    request->is_published = place.is_channel;
     request->shard =
         attempt_place(in->session, &request->attempt, place.shard);
     request->call.body = in->bytes;
@@ -372,16 +377,23 @@ forward_if_single(const struct incoming *in)
         refuse(in->session, in->command, &in->args);
 }
 
-/* Messages and the indexes of modules live on one server each, which no key
- * tells. */
+/* The indexes of modules live on one server each, which no key tells. */
 static bool
 needs_single(const struct command *command)
 {
-    if (command->class == CLASS_FANOUT)
-        return false;
-    return (command->flags & COMMAND_PUBSUB) != 0 ||
-        (command->class == CLASS_ANY &&
-         (command->flags & COMMAND_MODULE) != 0);
+    return command->class == CLASS_ANY &&
+        (command->flags & COMMAND_MODULE) != 0;
+}
+
+/* SUBSCRIBE and its kin, or PUBLISH. */
+static void
+act_on_channels(const struct incoming *in)
+{
+    if (in->command->class == CLASS_PIN)
+        subscriber_act(in);
+    else
+        forward(in, published_place(in->session, in->command,
+                                    command_arg(&in->args, 1)));
 }
 
 /* As the administrator wants it: to the servers, not answered here. */
@@ -411,10 +423,12 @@ act(const struct incoming *in)
         return;
     }
     if (unlikely(needs_single(in->command))) {
-        if (in->command->class == CLASS_PIN)
-            refuse(in->session, in->command, &in->args);
-        else
-            forward_if_single(in);
+        forward_if_single(in);
+        return;
+    }
+    if (unlikely((in->command->flags & COMMAND_PUBSUB) != 0 &&
+                 in->command->class != CLASS_FANOUT)) {
+        act_on_channels(in);
         return;
     }
     switch ((enum command_class)in->command->class) {

@@ -14,11 +14,13 @@
 #include "upstream/snapshot.h"
 
 struct script_memory;
+struct audience;
 
 struct edition_pool {
     size_t id; /* never used again for another pool */
     struct session_stats *stats;
     struct script_memory *scripts; /* of all workers */
+    struct audience *audience; /* of all workers */
     struct server_stats **servers; /* as the roster numbers them ... */
     enum health_state *health;     /* ... the verdicts of control as well */
 };

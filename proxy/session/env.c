@@ -4,6 +4,7 @@
 #include "session/env.h"
 
 #include "base/mem.h"
+#include "session/board.h"
 #include "session/deadline.h"
 #include "session/holding.h"
 #include "session/late_writes.h"
@@ -12,6 +13,7 @@
 #include "session/pause.h"
 #include "session/request.h"
 #include "session/session.h"
+#include "session/subscriber.h"
 #include "session/wait.h"
 
 #define TICK_MS 1000       /* idle clients are looked for this often */
@@ -97,6 +99,7 @@ close_if_idle(struct session *session, uint64_t now_us)
         session_close(&session, CLOSE_CLIENT_UPLOAD_IDLE);
     else if (idle_us > 0 && session->in_flight == 0 &&
              session->monitor == NULL && !session->is_postponed &&
+             !subscriber_is_listening(session) &&
              session->used_us + idle_us < now_us &&
              session->sent_us + idle_us < now_us)
         session_close(&session, CLOSE_CLIENT_IDLE);
@@ -142,6 +145,8 @@ on_tick(struct timer *timer, void *arg)
     close_idle(pool, now_us);
     request_compact_old(pool, now_us);
     monitor_tick(pool);
+    if (pool->board != NULL)
+        board_tick(pool->board, now_us);
     timer_start(timer, is_busy ? TICK_BUSY_MS : TICK_MS);
 }
 
@@ -172,6 +177,7 @@ session_pool_new(struct session_env *env, const struct edition *edition,
     pool->settings = edition->snapshot->pools[number].settings;
     pool->stats = blocks->stats;
     pool->scripts = blocks->scripts;
+    pool->audience = blocks->audience;
     pool->map_asked = edition->snapshot->pools[number].asked;
     pool->pool = pool_new(env->loop, edition->snapshot, number,
                           blocks->servers, env->workers);
@@ -192,6 +198,7 @@ session_pool_free(struct session_pool *pool)
     timer_stop(&pool->tick);
     monitoring_free(pool);
     pause_free(pool);
+    board_free(&pool->board);
     pool_free(&pool->pool);
     mem_free(pool->shown);
     learning_free(&pool->learning); /* requests were pointing at it */
@@ -238,6 +245,8 @@ session_pool_take(struct session_pool *pool, const struct edition *edition,
     pool->settings = edition->snapshot->pools[number].settings;
     session_pool_start(pool, blocks);
     late_writes_look(pool);
+    if (pool->board != NULL)
+        board_follow(pool->board);
     TAILQ_FOREACH(session, &pool->sessions, link)
     {
         session_catch_up(session);

@@ -18,6 +18,8 @@
 #include "upstream/pool.h"
 
 struct learning;
+struct audience;
+struct board;
 struct request;
 struct script_memory;
 struct session;
@@ -73,6 +75,8 @@ struct session_pool {
     struct session_stats *stats;
     struct script_memory *scripts; /* of all workers */
     struct shown_scripts *shown;   /* of this one lately; or NULL */
+    struct audience *audience; /* of all workers */
+    struct board *board;       /* what clients listen to; NULL: nobody has */
     struct request_list deadlines; /* unanswered, the first due first */
     struct session_list sessions;
     struct session_list pausing; /* make a lane wait for them */

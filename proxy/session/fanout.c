@@ -11,6 +11,7 @@
 #include "resp/encode.h"
 #include "session/body_words.h"
 #include "session/deadline.h"
+#include "session/published.h"
 #include "session/retry.h"
 #include "session/scan.h"
 #include "session/scripts.h"
@@ -63,7 +64,8 @@ fanout_is_for(const struct session *session, const struct command *command)
     if (!is_scan(command) && !fanout_is_known(command))
         return false;
     return pool_is_followed(session->pool->settings) ||
-        session->generation->shard_count > 1 || fanout_is_aside(command);
+        session->generation->shard_count > 1 || fanout_is_aside(command) ||
+        published_concerns(session, command);
 }
 
 /* --- who is asked ------------------------------------------------------------- */
@@ -457,6 +459,9 @@ fanout_finish(struct request *request)
     else
         result = fanout_merge(&job->fanout->fanout, job->replies,
                               job->split.part_count, pool, &request->reply);
+    if (result == MERGE_OK && published_concerns(request->session,
+                                                 request->command))
+        published_correct_sums(request);
     request->reply_type = result == MERGE_OK ? '*' : '-';
     if (unlikely(result != MERGE_OK) &&
         request->command->id == COMMAND_ID_SCRIPT_LOAD)

@@ -9,12 +9,25 @@
 #include "command/refuse.h"
 #include "resp/encode.h"
 #include "session/local_priv.h"
+#include "session/subscriber.h"
+
+/* Not to be taken for a message. */
+static void
+pong_to_listener(const struct local_call *call)
+{
+    encode_array(call->out, 2);
+    encode_bulk_str(call->out, "pong");
+    encode_bulk(call->out,
+                call->args->argc == 2 ? local_arg(call, 1) : VIEW(""));
+}
 
 enum local_result
 local_ping(const struct local_call *call)
 {
     if (call->args->argc > 2)
         refuse_wrong_arity(call->out, call->command);
+    else if (subscriber_is_old_style(call->session))
+        pong_to_listener(call);
     else if (call->args->argc == 2)
         encode_bulk(call->out, local_arg(call, 1));
     else

@@ -9,6 +9,7 @@
 #include "session/local.h"
 #include "session/session.h"
 #include "session/transaction.h"
+#include "session/subscriber.h"
 #include "session/wait.h"
 
 /* A slot of it is on the move, and a command in front may be sent about. */
@@ -40,7 +41,7 @@ order_must_wait(const struct incoming *in)
 
     if (TAILQ_EMPTY(&session->queue))
         return false;
-    if (local_is_barrier(in->command) ||
+    if (local_is_barrier(in->command) || subscriber_is_for(in->command) ||
         key_watch_is_barrier(session, in->command) ||
         transaction_is_barrier(session, in->command) || blocking_is(in) ||
         wait_is(in))

@@ -9,6 +9,7 @@
 #include "session/holding.h"
 #include "session/note.h"
 #include "session/private_lane.h"
+#include "session/published.h"
 #include "session/replica_read.h"
 #include "session/retry.h"
 #include "session/script_load.h"
@@ -16,6 +17,7 @@
 #include "session/sentence.h"
 #include "session/session.h"
 #include "session/split_job.h"
+#include "session/subscriber.h"
 #include "session/transaction.h"
 #include "session/upload.h"
 #include "session/wait.h"
@@ -146,6 +148,8 @@ request_finish(struct request *request)
     session_note_reply(session, request->reply_bytes);
     request_leave(request);
     request_unref(&request);
+    if (unlikely(session->subscriber != NULL))
+        subscriber_flush(session);
     if (stream_input_len(&session->stream) > 0 || session->barrier ||
         session->stream.ended || session->state == SESSION_DRAINING ||
         !session->stream.reading || session_is_behind(session))
@@ -423,6 +427,9 @@ on_reply(struct call *call, const struct reply_piece *piece)
         request_unref(&request);
         return;
     }
+    struct reply_piece own;
+    if (unlikely(request->is_published))
+        piece = published_correct(request, piece, &own);
     take_piece(request, piece);
     if (!piece->last)
         return;

@@ -55,6 +55,8 @@ struct request {
     struct extent refusal;   /* of a transaction: a command was not queued */
     bool multi_failed;       /* ... nor was MULTI taken */
     bool blocks;             /* may wait for long, on a private lane */
+    bool listens;            /* waits until a server has confirmed topics */
+    bool is_published;       /* its answer is a number of listeners */
     bool by_watch;           /* goes over the lane of session->watch ... */
     bool ends_watch;         /* ... and nothing is watched behind it */
     struct split_job *job;   /* a split command's parts, or NULL */
@@ -76,6 +78,7 @@ struct place {
     uint32_t slot;  /* in a cluster, else 0 */
     uint32_t shard; /* number of a server, or ROUTE_NONE */
     bool is_keyed;  /* a key says so, where replicas may be read from */
+    bool is_channel; /* of a channel that clients of ours may listen to */
 };
 
 struct place request_place(struct session *session, struct view key);

@@ -15,6 +15,7 @@
 #include "session/monitor.h"
 #include "session/note.h"
 #include "session/private_lane.h"
+#include "session/subscriber.h"
 #include "session/transaction.h"
 #include "session/unfold.h"
 #include "session/upload.h"
@@ -186,6 +187,7 @@ session_close(struct session **sessionp, enum close_reason why)
     struct lane *paused = session_unpause(session);
     while ((request = TAILQ_FIRST(&session->queue)) != NULL)
         request_orphan(request);
+    subscriber_free(session);
     private_lane_free(session);
     wait_free(session);
     transaction_abort(session);

@@ -50,6 +50,7 @@ struct blocking;
 struct holding;
 struct inquiry;
 struct private_lane;
+struct subscriber;
 struct transaction;
 struct unfolding;
 struct key_watch;
@@ -100,6 +101,7 @@ struct session {
     struct unfolding *unfolding;  /* one that has no shard for itself, or NULL */
     struct key_watch *watch;          /* keys are watched, or NULL */
     struct wait *wait;            /* since its first WAIT, or NULL */
+    struct subscriber *subscriber; /* listens to channels, or NULL */
     struct holding *holding;      /* something is held (holding.h), or NULL */
     struct inquiry *inquiry;      /* a command is asked about, or NULL */
     struct request *pausing;      /* its lane waits for us to take output */

@@ -13,6 +13,7 @@
 #include "session/pause.h"
 #include "session/private_lane.h"
 #include "session/request.h"
+#include "session/subscriber.h"
 #include "session/transaction.h"
 
 #define NO_MEMORY \
@@ -201,7 +202,8 @@ upload_try(struct session *session)
     const struct request_scan *scan = session->scan;
     struct command_args args = {stream_input_data(&session->stream),
                                 scan->args, scan->seen};
-    bool is_free = session->authenticated && session->transaction == NULL;
+    bool is_free = session->authenticated && session->transaction == NULL &&
+        !subscriber_is_old_style(session);
     const struct command *command =
         is_free ? upload_command(&args, scan) : NULL;
     bool too_large = scan->known > settings->request_limit_bytes;

@@ -1,0 +1,247 @@
+/*
+ * session/audience.c - counting listeners over all workers.
+ */
+#include "session/audience.h"
+
+#include <pthread.h>
+
+#include "base/dict.h"
+#include "base/mem.h"
+#include "command/glob.h"
+
+/* Connections to one server that listen to a topic. */
+struct lanes {
+    struct lanes *next;
+    unsigned count;
+    size_t len;
+    char server[];
+};
+
+/* A topic that somebody listens to. */
+struct listened {
+    struct dict_entry entry; /* its key stands in `name` */
+    struct lanes *lanes;
+    unsigned clients;
+    unsigned lane_count;
+    char name[];
+};
+
+struct audience {
+    pthread_rwlock_t lock;
+    struct dict topics[TOPIC_KINDS];
+    unsigned clients; /* atomic */
+};
+
+/* --- topics ----------------------------------------------------------------- */
+
+static struct listened *
+find(const struct audience *audience, enum topic_kind kind, struct view name)
+{
+    struct dict_entry *entry = dict_find(&audience->topics[kind], name);
+
+    return entry == NULL ? NULL : CONTAINER_OF(entry, struct listened, entry);
+}
+
+static struct listened *
+get(struct audience *audience, enum topic_kind kind, struct view name)
+{
+    struct listened *topic = find(audience, kind, name);
+
+    if (topic != NULL)
+        return topic;
+    topic = mem_zalloc(sizeof(*topic) + name.len);
+    if (name.len > 0)
+        memcpy(topic->name, name.data, name.len);
+    topic->entry.key = view_of(topic->name, name.len);
+    dict_add(&audience->topics[kind], &topic->entry);
+    return topic;
+}
+
+static void
+drop_if_unused(struct audience *audience, enum topic_kind kind,
+               struct listened *topic)
+{
+    if (topic->clients > 0 || topic->lanes != NULL)
+        return;
+    dict_remove(&audience->topics[kind], &topic->entry);
+    mem_free(topic);
+}
+
+/* Clients hear something only while there is a connection. */
+static int64_t
+clients_of(const struct listened *topic)
+{
+    return topic->lane_count > 0 ? topic->clients : 0;
+}
+
+/* --- connections ------------------------------------------------------------ */
+
+static struct lanes **
+find_lanes(struct listened *topic, struct view server)
+{
+    struct lanes **at = &topic->lanes;
+
+    while (*at != NULL &&
+           !view_equal(view_of((*at)->server, (*at)->len), server))
+        at = &(*at)->next;
+    return at;
+}
+
+static void
+add_lane(struct listened *topic, struct view server, int more)
+{
+    struct lanes **at = find_lanes(topic, server);
+
+    if (*at == NULL) {
+        *at = mem_zalloc(sizeof(struct lanes) + server.len);
+        (*at)->len = server.len;
+        memcpy((*at)->server, server.data, server.len);
+    }
+    struct lanes *lanes = *at;
+    lanes->count += (unsigned)more;
+    topic->lane_count += (unsigned)more;
+    if (lanes->count == 0) {
+        *at = lanes->next;
+        mem_free(lanes);
+    }
+}
+
+static int64_t
+lanes_at(struct listened *topic, struct view server)
+{
+    const struct lanes *lanes = *find_lanes(topic, server);
+
+    return lanes == NULL ? 0 : lanes->count;
+}
+
+/* --- who comes and goes ------------------------------------------------------- */
+
+void
+audience_add_client(struct audience *audience, enum topic_kind kind,
+                    struct view name, int more)
+{
+    pthread_rwlock_wrlock(&audience->lock);
+    struct listened *topic = get(audience, kind, name);
+    topic->clients += (unsigned)more;
+    drop_if_unused(audience, kind, topic);
+    pthread_rwlock_unlock(&audience->lock);
+    __atomic_fetch_add(&audience->clients, (unsigned)more, __ATOMIC_SEQ_CST);
+}
+
+void
+audience_add_lane(struct audience *audience, enum topic_kind kind,
+                  struct view name, struct view server, int more)
+{
+    pthread_rwlock_wrlock(&audience->lock);
+    struct listened *topic = get(audience, kind, name);
+    add_lane(topic, server, more);
+    drop_if_unused(audience, kind, topic);
+    pthread_rwlock_unlock(&audience->lock);
+}
+
+bool
+audience_is_empty(const struct audience *audience)
+{
+    return __atomic_load_n(&audience->clients, __ATOMIC_SEQ_CST) == 0;
+}
+
+/* --- counting ----------------------------------------------------------------- */
+
+static int64_t
+correct_topic(struct listened *topic, struct view server, bool spreads)
+{
+    int64_t lanes = lanes_at(topic, server);
+
+    return lanes > 0 || spreads ? clients_of(topic) - lanes : 0;
+}
+
+static int64_t
+correct_patterns_of(struct audience *audience, struct view channel,
+                    struct view server, bool spreads)
+{
+    const struct dict *patterns = &audience->topics[TOPIC_PATTERN];
+    struct dict_entry *entry = NULL;
+    int64_t more = 0;
+
+    while ((entry = dict_next(patterns, entry)) != NULL) {
+        struct listened *topic = CONTAINER_OF(entry, struct listened, entry);
+        if (glob_match(entry->key, channel))
+            more += correct_topic(topic, server, spreads);
+    }
+    return more;
+}
+
+int64_t
+audience_correct_message(struct audience *audience, enum topic_kind kind,
+                         struct view channel, struct view server, bool spreads)
+{
+    int64_t more = 0;
+
+    pthread_rwlock_rdlock(&audience->lock);
+    struct listened *topic = find(audience, kind, channel);
+    if (topic != NULL)
+        more = correct_topic(topic, server, spreads);
+    if (kind == TOPIC_CHANNEL)
+        more += correct_patterns_of(audience, channel, server, spreads);
+    pthread_rwlock_unlock(&audience->lock);
+    return more;
+}
+
+int64_t
+audience_correct_channel(struct audience *audience, enum topic_kind kind,
+                         struct view channel)
+{
+    int64_t more = 0;
+
+    pthread_rwlock_rdlock(&audience->lock);
+    struct listened *topic = find(audience, kind, channel);
+    if (topic != NULL)
+        more = clients_of(topic) - topic->lane_count;
+    pthread_rwlock_unlock(&audience->lock);
+    return more;
+}
+
+/* Each of ours is one, at however many servers it is known. */
+int64_t
+audience_correct_patterns(struct audience *audience)
+{
+    const struct dict *patterns = &audience->topics[TOPIC_PATTERN];
+    struct dict_entry *entry = NULL;
+    int64_t more = 0;
+
+    pthread_rwlock_rdlock(&audience->lock);
+    while ((entry = dict_next(patterns, entry)) != NULL) {
+        struct listened *topic = CONTAINER_OF(entry, struct listened, entry);
+        for (struct lanes *at = topic->lanes; at != NULL; at = at->next)
+            more -= 1;
+        more += topic->lanes != NULL;
+    }
+    pthread_rwlock_unlock(&audience->lock);
+    return more;
+}
+
+/* --- life --------------------------------------------------------------------- */
+
+struct audience *
+audience_new(void)
+{
+    struct audience *audience = MEM_NEW(struct audience);
+    int failed = pthread_rwlock_init(&audience->lock, NULL);
+
+    ASSERT(failed == 0);
+    return audience;
+}
+
+void
+audience_free(struct audience **audiencep)
+{
+    struct audience *audience = *audiencep;
+
+    *audiencep = NULL;
+    if (audience == NULL)
+        return;
+    for (int kind = 0; kind < TOPIC_KINDS; kind++)
+        ASSERT(audience->topics[kind].count == 0);
+    pthread_rwlock_destroy(&audience->lock);
+    mem_free(audience);
+}

@@ -1,0 +1,506 @@
+/*
+ * session/board.c - topics: where they belong, and who hears of them.
+ */
+#include "session/board.h"
+
+#include "base/mem.h"
+#include "session/feed.h"
+#include "session/subscriber.h"
+
+static const struct view keyspace = {"__keyspace@", 11};
+static const struct view keyevent = {"__keyevent@", 11};
+
+/* --- events of keys ----------------------------------------------------------- */
+
+static bool
+begins_with(struct view text, struct view start)
+{
+    return text.len >= start.len &&
+        memcmp(text.data, start.data, start.len) == 0;
+}
+
+static bool
+is_key_event(struct view channel)
+{
+    return begins_with(channel, keyspace) || begins_with(channel, keyevent);
+}
+
+/* May one begin where the other does? */
+static bool
+may_begin(struct view one, struct view other)
+{
+    size_t len = MIN(one.len, other.len);
+
+    return memcmp(one.data, other.data, len) == 0;
+}
+
+/* Of a pattern only what stands before its first special byte is looked at. */
+static bool
+may_mean_key_events(struct view pattern)
+{
+    size_t len = 0;
+
+    while (len < pattern.len && strchr("*?[\\", pattern.data[len]) == NULL)
+        len++;
+    struct view start = view_of(pattern.data, len);
+    return may_begin(start, keyspace) || may_begin(start, keyevent);
+}
+
+/* --- where a topic belongs ------------------------------------------------------ */
+
+/* A name that is no key, or that dice would place, has one place all the same. */
+static uint32_t
+place_listed(const struct generation *generation, struct view name)
+{
+    const struct pool_settings *settings = generation->settings;
+    uint64_t dice = 0;
+    uint32_t shard = ROUTE_NONE;
+
+    if (settings->distribution != DISTRIBUTION_RANDOM)
+        shard = route_find(generation->route, name, &dice);
+    if (shard == ROUTE_NONE)
+        shard = route_cluster_slot(name) % generation->shard_count;
+    return shard;
+}
+
+struct place
+board_place(const struct generation *generation, enum topic_kind kind,
+            struct view channel)
+{
+    (void)kind;
+    if (!pool_is_cluster(generation->settings)) {
+        uint32_t shard = place_listed(generation, channel);
+        return (struct place){.slot = shard, .shard = shard};
+    }
+    uint32_t slot = route_cluster_slot(channel);
+    return (struct place){
+        .slot = slot,
+        .shard = generation_slot_server(generation, slot),
+    };
+}
+
+static bool
+is_everywhere(const struct topic *topic)
+{
+    bool is_cluster = pool_is_cluster(topic->board->pool->settings);
+
+    switch (topic->kind) {
+    case TOPIC_CHANNEL:
+        return is_key_event(topic_name(topic));
+    case TOPIC_PATTERN:
+        return !is_cluster || may_mean_key_events(topic_name(topic));
+    case TOPIC_SHARD:
+    case TOPIC_KINDS:
+        break;
+    }
+    return false;
+}
+
+/* --- posts ---------------------------------------------------------------------- */
+
+static struct generation *
+current_of(const struct board *board)
+{
+    return board->pool->pool->current;
+}
+
+/* Is it one of the shards, as they are now? */
+static bool
+is_shard(const struct board *board, const struct server *server)
+{
+    const struct generation *current = current_of(board);
+    uint32_t i = 0;
+
+    while (i < current->shard_count && current->servers[i] != server)
+        i++;
+    return i < current->shard_count;
+}
+
+static bool
+is_wanted(const struct post *post)
+{
+    return post->state != POST_LEAVING;
+}
+
+/* In a cluster any node will do, and the one that it is at is best: nothing is
+ * lost or told twice. */
+static bool
+may_stay(const struct topic *topic, const struct post *post)
+{
+    return topic->kind != TOPIC_SHARD && is_wanted(post) &&
+        pool_is_cluster(topic->board->pool->settings) &&
+        is_shard(topic->board, post->feed->server);
+}
+
+static struct server *
+home_of(const struct topic *topic)
+{
+    const struct generation *current = current_of(topic->board);
+    const struct post *post;
+
+    LIST_FOREACH (post, &topic->posts, topic_link) {
+        if (may_stay(topic, post))
+            return post->feed->server;
+    }
+    struct place place = board_place(current, topic->kind, topic_name(topic));
+    return place.shard < current->shard_count
+        ? generation_server(current, place.shard)
+        : NULL;
+}
+
+/* Take it back from wherever it is, but `home`. */
+static void
+leave_others(struct topic *topic, const struct server *home)
+{
+    struct post *post = LIST_FIRST(&topic->posts);
+
+    while (post != NULL) {
+        struct post *next = LIST_NEXT(post, topic_link);
+        if (post->feed->server != home && is_wanted(post))
+            feed_leave(post);
+        post = next;
+    }
+}
+
+void
+topic_place(struct topic *topic)
+{
+    struct board *board = topic->board;
+    const struct generation *current = current_of(board);
+
+    if (current->shard_count == 0) {
+        session_pool_hint(board->pool, MAP_CAUSE_UNSERVED);
+        return;
+    }
+    if (is_everywhere(topic)) {
+        for (uint32_t i = 0; i < current->shard_count; i++)
+            feed_take(feed_get(board, current->servers[i]), topic);
+        return;
+    }
+    struct server *home = home_of(topic);
+    if (home == NULL) {
+        session_pool_hint(board->pool, MAP_CAUSE_UNSERVED);
+        return;
+    }
+    feed_take(feed_get(board, home), topic);
+    leave_others(topic, home);
+}
+
+void
+post_count(struct post *post, bool is_counted)
+{
+    const struct topic *topic = post->topic;
+
+    if (post->is_counted == is_counted)
+        return;
+    post->is_counted = is_counted;
+    audience_add_lane(topic->board->audience, topic->kind, topic_name(topic),
+                      view_str(post->feed->server->name), is_counted ? 1 : -1);
+}
+
+void
+post_free(struct post *post)
+{
+    struct topic *topic = post->topic;
+
+    ASSERT(post->owed == 0);
+    post_count(post, false);
+    LIST_REMOVE(post, topic_link);
+    TAILQ_REMOVE(&post->feed->posts, post, feed_link);
+    mem_free(post);
+    topic_release(topic);
+}
+
+/* --- topics ----------------------------------------------------------------------- */
+
+struct topic *
+board_topic(struct board *board, enum topic_kind kind, struct view name)
+{
+    struct dict_entry *entry = dict_find(&board->topics[kind], name);
+
+    if (entry != NULL)
+        return CONTAINER_OF(entry, struct topic, entry);
+    struct topic *topic = mem_zalloc(sizeof(*topic) + name.len);
+    topic->board = board;
+    topic->kind = kind;
+    topic->slot = route_cluster_slot(name);
+    if (name.len > 0)
+        memcpy(topic->name, name.data, name.len);
+    topic->entry.key = view_of(topic->name, name.len);
+    dict_add(&board->topics[kind], &topic->entry);
+    return topic;
+}
+
+void
+topic_release(struct topic *topic)
+{
+    if (topic->is_releasing || !LIST_EMPTY(&topic->hearings))
+        return;
+    topic->is_releasing = true;
+    leave_others(topic, NULL);
+    topic->is_releasing = false;
+    if (!LIST_EMPTY(&topic->posts))
+        return;
+    dict_remove(&topic->board->topics[topic->kind], &topic->entry);
+    mem_free(topic);
+}
+
+bool
+topic_is_settled(const struct topic *topic)
+{
+    const struct post *post;
+    bool is_on = false;
+
+    LIST_FOREACH (post, &topic->posts, topic_link) {
+        if (post->state == POST_WANTED || post->state == POST_ASKED)
+            return false;
+        is_on = is_on || post->state == POST_ON;
+    }
+    return is_on;
+}
+
+struct server *
+topic_missing_server(const struct topic *topic)
+{
+    const struct post *post;
+
+    LIST_FOREACH (post, &topic->posts, topic_link) {
+        if (post->state != POST_ON)
+            return post->feed->server;
+    }
+    return NULL;
+}
+
+static struct hearing *
+find_waiting(const struct topic *topic)
+{
+    struct hearing *hearing;
+
+    LIST_FOREACH (hearing, &topic->hearings, link) {
+        if (!hearing->is_settled)
+            break;
+    }
+    return hearing;
+}
+
+bool
+topic_is_awaited(const struct topic *topic)
+{
+    return find_waiting(topic) != NULL;
+}
+
+static struct hearing *
+find_told(const struct topic *topic)
+{
+    struct hearing *hearing;
+
+    LIST_FOREACH (hearing, &topic->hearings, link) {
+        if (hearing->is_told)
+            break;
+    }
+    return hearing;
+}
+
+bool
+topic_is_heard(const struct topic *topic)
+{
+    return find_told(topic) != NULL;
+}
+
+void
+topic_close_one(struct topic *topic)
+{
+    subscriber_close(find_told(topic)->subscriber, CLOSE_CLIENT_UNSUBSCRIBED);
+}
+
+void
+topic_on_post(struct topic *topic)
+{
+    struct hearing *hearing;
+
+    if (!topic_is_settled(topic))
+        return;
+    /* Whoever is answered may do anything, so the search begins anew. */
+    while ((hearing = find_waiting(topic)) != NULL)
+        subscriber_on_settled(hearing);
+}
+
+/* With the last client the topic may go. */
+void
+topic_fail(struct topic *topic, uint32_t shard, struct view text)
+{
+    struct hearing *hearing = find_waiting(topic);
+
+    while (hearing != NULL) {
+        bool is_last = LIST_FIRST(&topic->hearings) == hearing &&
+            LIST_NEXT(hearing, link) == NULL;
+        subscriber_on_refused(hearing, shard, text);
+        hearing = is_last ? NULL : find_waiting(topic);
+    }
+}
+
+/* --- messages --------------------------------------------------------------------- */
+
+/* One of the nodes that tell one another: the first that can. */
+static const struct feed *
+teller_of(const struct topic *topic)
+{
+    const struct post *post;
+
+    LIST_FOREACH (post, &topic->posts, topic_link) {
+        if (post->state == POST_ON)
+            return post->feed;
+    }
+    return NULL;
+}
+
+/* The topic that a frame is about, or NULL. */
+static struct topic *
+find_topic(const struct board *board, const struct view *words,
+           struct view *channel)
+{
+    enum topic_kind kind;
+
+    if (view_equal(words[0], VIEW("message")))
+        kind = TOPIC_CHANNEL;
+    else if (view_equal(words[0], VIEW("pmessage")))
+        kind = TOPIC_PATTERN;
+    else if (view_equal(words[0], VIEW("smessage")))
+        kind = TOPIC_SHARD;
+    else
+        return NULL;
+    struct dict_entry *entry = dict_find(&board->topics[kind], words[1]);
+    *channel = kind == TOPIC_PATTERN ? words[2] : words[1];
+    return entry == NULL ? NULL : CONTAINER_OF(entry, struct topic, entry);
+}
+
+/* Whoever has too much is closed when all have been told, since closing one may
+ * end others. */
+static void
+close_those_over(struct board *board)
+{
+    struct subscriber *subscriber;
+
+    while ((subscriber = TAILQ_FIRST(&board->over)) != NULL)
+        subscriber_close(subscriber, CLOSE_CLIENT_PUBSUB_LIMIT);
+}
+
+/* Of what all nodes of a cluster tell, one is believed. */
+static bool
+is_heard_twice(const struct topic *topic, const struct feed *feed,
+               struct view channel)
+{
+    return topic->kind == TOPIC_PATTERN && !is_key_event(channel) &&
+        pool_is_cluster(topic->board->pool->settings) &&
+        teller_of(topic) != feed;
+}
+
+void
+board_deliver(struct board *board, const struct feed *feed,
+              const struct view *words, struct extent frame)
+{
+    struct view channel;
+    const struct topic *topic = find_topic(board, words, &channel);
+    struct hearing *hearing;
+
+    if (topic == NULL || is_heard_twice(topic, feed, channel))
+        return;
+    LIST_FOREACH (hearing, &topic->hearings, link) {
+        if (hearing->is_told)
+            subscriber_deliver(hearing->subscriber, &frame);
+    }
+    close_those_over(board);
+}
+
+void
+board_deliver_too_long(struct board *board, const struct view *words)
+{
+    struct view channel;
+    const struct topic *topic = find_topic(board, words, &channel);
+    struct hearing *hearing;
+
+    if (topic == NULL)
+        return;
+    LIST_FOREACH (hearing, &topic->hearings, link) {
+        if (hearing->is_told)
+            subscriber_mark_over(hearing->subscriber);
+    }
+    close_those_over(board);
+}
+
+/* --- the life of a board ------------------------------------------------------------ */
+
+static void
+place_all(struct board *board, enum topic_kind kind)
+{
+    struct dict_entry *entry = dict_next(&board->topics[kind], NULL);
+
+    while (entry != NULL) {
+        struct topic *topic = CONTAINER_OF(entry, struct topic, entry);
+        entry = dict_next(&board->topics[kind], entry);
+        if (!LIST_EMPTY(&topic->hearings))
+            topic_place(topic);
+    }
+}
+
+static void
+drop_feeds(struct board *board)
+{
+    struct feed *feed = LIST_FIRST(&board->feeds);
+
+    while (feed != NULL) {
+        struct feed *next = LIST_NEXT(feed, link);
+        if (!is_shard(board, feed->server))
+            feed_free(&feed, CLOSE_SERVER_MOVED);
+        feed = next;
+    }
+}
+
+void
+board_follow(struct board *board)
+{
+    for (int kind = 0; kind < TOPIC_KINDS; kind++)
+        place_all(board, (enum topic_kind)kind);
+    drop_feeds(board);
+}
+
+void
+board_tick(struct board *board, uint64_t now_us)
+{
+    struct feed *feed = LIST_FIRST(&board->feeds);
+
+    while (feed != NULL) {
+        struct feed *next = LIST_NEXT(feed, link);
+        if (!feed_tick(feed, now_us))
+            feed_free(&feed, CLOSE_SERVER_IDLE);
+        feed = next;
+    }
+}
+
+struct board *
+board_new(struct session_pool *pool)
+{
+    struct board *board = MEM_NEW(struct board);
+
+    board->pool = pool;
+    board->audience = pool->audience;
+    LIST_INIT(&board->feeds);
+    TAILQ_INIT(&board->over);
+    return board;
+}
+
+void
+board_free(struct board **boardp)
+{
+    struct board *board = *boardp;
+    struct feed *feed;
+
+    *boardp = NULL;
+    if (board == NULL)
+        return;
+    while ((feed = LIST_FIRST(&board->feeds)) != NULL)
+        feed_free(&feed, CLOSE_POOL_REMOVED);
+    for (int kind = 0; kind < TOPIC_KINDS; kind++)
+        ASSERT(board->topics[kind].count == 0);
+    mem_free(board);
+}

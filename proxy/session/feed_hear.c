@@ -1,0 +1,270 @@
+/*
+ * session/feed_hear.c - understanding what a server says by itself.
+ */
+#include "base/mem.h"
+#include "command/outcome.h"
+#include "command/redirect.h"
+#include "resp/reply_read.h"
+#include "session/feed.h"
+#include "session/retry.h"
+
+#define WORDS_MAX 4 /* of a frame */
+
+/* --- answers ----------------------------------------------------------------------- */
+
+/* The oldest command is answered; its post may be done with. */
+static struct post *
+pop_owed(struct feed *feed)
+{
+    struct owed *owed = TAILQ_FIRST(&feed->owed);
+    struct post *post = owed->post;
+
+    TAILQ_REMOVE(&feed->owed, owed, link);
+    mem_free(owed);
+    post->owed--;
+    return post;
+}
+
+static bool
+is_about(const struct owed *owed, struct view word, struct view name)
+{
+    const struct topic *topic = owed->post->topic;
+
+    return view_equal(word,
+                      owed->leaves ? feed_words[topic->kind].unsubscribe
+                                   : feed_words[topic->kind].subscribe) &&
+        view_equal(name, topic_name(topic));
+}
+
+static void
+take_confirmation(struct feed *feed)
+{
+    struct post *post = pop_owed(feed);
+
+    if (post->owed > 0)
+        return; /* it has been asked for something else since */
+    if (post->state == POST_LEAVING) {
+        post_free(post);
+        return;
+    }
+    post->state = POST_ON;
+    post_count(post, true);
+    topic_on_post(post->topic);
+}
+
+/* The slot has moved, and the server gives its channels up. */
+static void
+take_away(struct feed *feed, struct view name)
+{
+    struct post *post;
+
+    TAILQ_FOREACH (post, &feed->posts, feed_link) {
+        if (post->topic->kind == TOPIC_SHARD &&
+            view_equal(topic_name(post->topic), name))
+            break;
+    }
+    if (post == NULL)
+        return;
+    session_pool_hint(feed->board->pool, MAP_CAUSE_MOVED);
+    if (post->state == POST_ON)
+        feed_ask_again(post);
+}
+
+/* --- errors ------------------------------------------------------------------------ */
+
+/* As MOVED teaches it: everybody, and this topic. */
+static void
+learn_moved(struct feed *feed, struct view line)
+{
+    struct session_pool *pool = feed->board->pool;
+    const struct roster *roster = pool->pool->current->roster;
+    struct redirect redirect;
+
+    session_pool_hint(pool, MAP_CAUSE_MOVED);
+    cell_inc(&pool->stats->redirects_moved);
+    if (!redirect_parse(&redirect, line))
+        return;
+    struct view host = redirect.host;
+    if (host.len == 0)
+        host = view_str(feed->server->at->host);
+    uint32_t target = roster_find_address(roster, host, redirect.port);
+    if (target < roster->count)
+        overlay_correct(&pool->pool->overlay, redirect.slot, target,
+                        loop_clock_us(pool->env->loop));
+}
+
+/* Of a redirect the slot says whom it concerns: what a server gives up by itself
+ * may stand in the place of an answer. */
+static bool
+is_error_of(const struct owed *owed, struct view line)
+{
+    const struct topic *topic = owed->post->topic;
+    struct redirect redirect;
+
+    return !redirect_parse(&redirect, line) ||
+        (topic->kind == TOPIC_SHARD && topic->slot == redirect.slot);
+}
+
+/* It is not at this server, and may be elsewhere soon. */
+static void
+take_error_of(struct feed *feed, struct post *post, struct view line)
+{
+    enum outcome outcome = outcome_of(line);
+    bool is_followed = pool_is_followed(feed->board->pool->settings);
+    bool passes = is_followed && retry_action(outcome) != RETRY_PASS_ON;
+
+    if (outcome == OUTCOME_MOVED && is_followed)
+        learn_moved(feed, line);
+    if (post->owed > 0)
+        return;
+    if (post->state == POST_LEAVING) {
+        post_free(post);
+        return;
+    }
+    struct topic *topic = post->topic;
+    feed_ask_again(post);
+    if (!passes)
+        topic_fail(topic, feed->server->shard,
+                   view_of(line.data + 1, line.len - 1));
+}
+
+static void
+take_error(struct feed *feed, struct view line)
+{
+    struct owed *owed = TAILQ_FIRST(&feed->owed);
+
+    while (line.len > 0 &&
+           (line.data[line.len - 1] == '\n' || line.data[line.len - 1] == '\r'))
+        line.len--;
+    if (owed == NULL || !is_error_of(owed, line))
+        return;
+    struct post *post = pop_owed(feed);
+    take_error_of(feed, post, line);
+}
+
+/* --- frames ------------------------------------------------------------------------- */
+
+/* The words of an array of a few; the number of them, or 0. */
+static uint32_t
+read_words(struct view frame, struct view *words)
+{
+    struct reply_item item;
+    uint32_t count = 0;
+
+    if (!reply_next(&frame, &item) || item.count < 2 ||
+        item.count > WORDS_MAX ||
+        (item.type != RESP_ARRAY && item.type != RESP_PUSH))
+        return 0;
+    uint64_t wanted = item.count;
+    while (count < wanted && reply_next(&frame, &item))
+        words[count++] = item.text;
+    return count;
+}
+
+static bool
+ends_with(struct view text, const char *end)
+{
+    size_t len = strlen(end);
+
+    return text.len >= len && memcmp(text.data + text.len - len, end, len) == 0;
+}
+
+static void
+take_words(struct feed *feed, const struct view *words, uint32_t count,
+           struct extent frame)
+{
+    struct owed *owed = TAILQ_FIRST(&feed->owed);
+    struct lane *lane = feed->lease.lane;
+
+    if (count >= 3 && ends_with(words[0], "message")) {
+        board_deliver(feed->board, feed, words, frame);
+    } else if (view_equal(words[0], VIEW("pong"))) {
+        return;
+    } else if (owed != NULL && is_about(owed, words[0], words[1])) {
+        take_confirmation(feed);
+    } else if (view_equal(words[0], VIEW("sunsubscribe"))) {
+        take_away(feed, words[1]);
+    } else {
+        lane_close(&lane, CLOSE_SERVER_BAD_REPLY);
+    }
+}
+
+static void
+take_frame(struct feed *feed, struct extent frame)
+{
+    struct view bytes = view_of(frame.chunk->data + frame.off, frame.len);
+    struct view words[WORDS_MAX];
+    struct lane *lane = feed->lease.lane;
+
+    if (bytes.data[0] == RESP_ERROR) {
+        take_error(feed, bytes);
+        return;
+    }
+    if (bytes.data[0] == RESP_SIMPLE)
+        return; /* PONG, while nothing is subscribed to */
+    uint32_t count = read_words(bytes, words);
+    if (count < 2)
+        lane_close(&lane, CLOSE_SERVER_BAD_REPLY);
+    else
+        take_words(feed, words, count, frame);
+}
+
+/* --- long frames -------------------------------------------------------------------- */
+
+static size_t
+longest(const struct feed *feed)
+{
+    uint64_t limit = feed->board->pool->settings->pubsub_output_limit_bytes;
+
+    return limit == 0 ? RESP_MAX_BULK : (size_t)limit;
+}
+
+static void
+take_gathered(struct feed *feed)
+{
+    struct buf *gathered = &feed->gathered;
+    struct view words[WORDS_MAX];
+
+    if (feed->is_too_long) {
+        if (read_words(buf_view(gathered), words) >= 2)
+            board_deliver_too_long(feed->board, words);
+    } else {
+        struct chunk *chunk =
+            chunk_new_exact(loop_chunks(feed->board->pool->env->loop),
+                            gathered->len);
+        memcpy(chunk->data, gathered->data, gathered->len);
+        chunk->fill = (uint32_t)gathered->len;
+        take_frame(feed, (struct extent){chunk, 0, chunk->fill});
+        chunk_unref(&chunk);
+    }
+    feed->is_too_long = false;
+    buf_fini(gathered);
+}
+
+/* A frame that comes in pieces.  Of one that is too long only the words in front
+ * are kept, so that those whom it concerns are known. */
+static void
+gather(struct feed *feed, const struct reply_piece *piece)
+{
+    struct buf *gathered = &feed->gathered;
+
+    if (!feed->is_too_long && gathered->len + piece->len > longest(feed))
+        feed->is_too_long = true;
+    if (!feed->is_too_long || gathered->len == 0)
+        buf_append(gathered, piece->chunk->data + piece->off, piece->len);
+    if (piece->last)
+        take_gathered(feed);
+}
+
+void
+feed_on_frame(struct lane_lease *lease, const struct reply_piece *piece)
+{
+    struct feed *feed = CONTAINER_OF(lease, struct feed, lease);
+
+    feed->heard_us = loop_now_us(feed->board->pool->env->loop);
+    feed->is_pinged = false;
+    if (likely(piece->last && piece->size == piece->len))
+        take_frame(feed, (struct extent){piece->chunk, piece->off, piece->len});
+    else
+        gather(feed, piece);
+}
