@@ -61,9 +61,10 @@ encode_readonly(const struct pool_settings *settings, struct lane_key key,
 }
 
 static unsigned
-encode_role(const struct pool_settings *settings, struct buf *out)
+encode_role(const struct pool_settings *settings, struct lane_key key,
+            struct buf *out)
 {
-    if (!handshake_has_role(settings))
+    if (!handshake_has_role(settings, key))
         return 0;
     encode_array(out, 1);
     encode_bulk_str(out, "ROLE");
@@ -90,7 +91,7 @@ handshake_encode(const struct pool_settings *settings, struct lane_key key,
     replies += encode_hello(key, out);
     replies += encode_select(settings->redis_db + key.db, out);
     replies += encode_readonly(settings, key, out);
-    replies += encode_role(settings, out);
+    replies += encode_role(settings, key, out);
     replies += encode_ping(with_ping, out);
     return replies;
 }
@@ -111,5 +112,5 @@ handshake_is_database(const struct pool_settings *settings,
 {
     return key.db > 0 &&
         left == 1u + has_readonly(settings, key) +
-            handshake_has_role(settings) + with_ping;
+            handshake_has_role(settings, key) + with_ping;
 }

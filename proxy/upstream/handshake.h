@@ -24,11 +24,12 @@ unsigned handshake_encode(const struct pool_settings *settings,
                           struct lane_key key, bool with_ping,
                           struct buf *out);
 
-/* Does a server have to say its role, or is it believed whatever it is? */
+/* Does a server have to say its role, or is it believed whatever it is?  While a
+ * script runs it says nothing, and may be told to end that. */
 static inline bool
-handshake_has_role(const struct pool_settings *settings)
+handshake_has_role(const struct pool_settings *settings, struct lane_key key)
 {
-    return pool_is_named(settings);
+    return pool_is_named(settings) && !key.is_aside;
 }
 
 /* Is this the answer to ROLE of who may be at the end of such a lane? */

@@ -44,7 +44,7 @@ lane_refuse_handshake(struct lane *lane, struct view reply)
 static bool
 is_role(const struct lane *lane)
 {
-    return handshake_has_role(lane->server->settings) &&
+    return handshake_has_role(lane->server->settings, lane->key) &&
         lane->handshake_left == (lane->must_ping ? 2 : 1);
 }
 
@@ -79,6 +79,13 @@ is_database_refused(const struct lane *lane, struct view reply)
     return false;
 }
 
+/* It runs a script, and is well. */
+static bool
+is_busy(struct view reply)
+{
+    return health_judge_ping(reply) == PING_BUSY;
+}
+
 /* Clients are told in the server's words. */
 static void
 lane_refuse_database(struct lane *lane, struct view reply)
@@ -105,7 +112,8 @@ lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
             lane_become_ready(lane);
         else
             lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "not ready");
-    } else if (piece->type == '-' && is_database_refused(lane, reply)) {
+    } else if (piece->type == '-' &&
+               (is_busy(reply) || is_database_refused(lane, reply))) {
         lane_refuse_database(lane, reply);
     } else if (piece->type == '-') {
         lane_refuse_handshake(lane, reply);

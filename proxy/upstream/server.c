@@ -80,6 +80,13 @@ server_rests(const struct server *server)
         loop_now_us(server->pool->loop) < server->retry_at_us;
 }
 
+/* It may be silent as a script runs, which somebody wants to end. */
+static bool
+server_refuses(const struct server *server, struct lane_key key)
+{
+    return server_rests(server) && (!key.is_aside || server->is_down);
+}
+
 static struct lane *
 find_idle_shared(struct server *server)
 {
@@ -164,7 +171,7 @@ static struct lane *
 server_make_lane(struct server *server, enum lane_kind kind,
                  struct lane_key key)
 {
-    if (server_rests(server)) {
+    if (server_refuses(server, key)) {
         cell_inc(&server->stats->refused_fast);
         return NULL;
     }
@@ -327,7 +334,7 @@ server_submit(struct server *server, struct lane_key key, unsigned number,
     struct lane *lane = NULL;
 
     if (unlikely(server->is_down || server->is_silent) &&
-        server_rests(server)) {
+        server_refuses(server, key)) {
         cell_inc(&server->stats->refused_fast);
         return false;
     }
@@ -337,7 +344,7 @@ server_submit(struct server *server, struct lane_key key, unsigned number,
         lane_submit(lane, call);
         return true;
     }
-    if (server_rests(server))
+    if (server_refuses(server, key))
         return false;
     park(server, key, number, call);
     return true;
