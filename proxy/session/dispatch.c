@@ -15,6 +15,7 @@
 #include "session/holding.h"
 #include "session/incoming.h"
 #include "session/local.h"
+#include "session/long_script.h"
 #include "session/monitor.h"
 #include "session/order.h"
 #include "session/pause.h"
@@ -223,6 +224,8 @@ route_by_keys(const struct incoming *in)
         return;
     }
     scripts_note(in);
+    if (unlikely(long_script_is(in->command)))
+        long_script_watch(in->session->pool);
     key_list_init(&keys);
     if (command_keys(in->command, &in->args, &keys) == KEYS_MALFORMED)
         keys.count = 0; /* any shard says what is wrong */

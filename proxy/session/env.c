@@ -9,6 +9,7 @@
 #include "session/holding.h"
 #include "session/late_writes.h"
 #include "session/learning.h"
+#include "session/long_script.h"
 #include "session/monitor.h"
 #include "session/pause.h"
 #include "session/request.h"
@@ -187,6 +188,7 @@ session_pool_new(struct session_env *env, const struct edition *edition,
     TAILQ_INIT(&pool->pausing);
     timer_init(&pool->deadline, env->loop, request_on_deadline, pool);
     timer_init(&pool->tick, env->loop, on_tick, pool);
+    long_script_init(pool);
     timer_start(&pool->tick, TICK_MS);
     return pool;
 }
@@ -196,6 +198,7 @@ session_pool_free(struct session_pool *pool)
 {
     timer_stop(&pool->deadline);
     timer_stop(&pool->tick);
+    timer_stop(&pool->long_script);
     monitoring_free(pool);
     pause_free(pool);
     board_free(&pool->board);

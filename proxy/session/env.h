@@ -87,6 +87,8 @@ struct session_pool {
     struct timer deadline;       /* of one due not later than the first ... */
     uint64_t deadline_us;        /* ... and when it fires */
     struct timer tick;           /* idle and stalled clients */
+    struct timer long_script;    /* runs while scripts are under way */
+    uint64_t script_us;          /* when one was last sent */
     struct learning *learning;   /* commands that have no row, or NULL */
     uint64_t map_asked; /* of a cluster: what pool_map says */
     bool hint_is_open;  /* control was told that this does not do ... */

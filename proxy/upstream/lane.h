@@ -99,6 +99,7 @@ struct lane {
     struct call_queue sent;
     uint32_t sent_count;
     uint32_t sent_limit;     /* that it may not pass for now: suspect, gentle */
+    bool is_left;            /* shared, and gets no more calls */
     bool is_suspect;
     uint64_t suspect_us;     /* since when */
     struct call *upload;     /* the call whose body is still being fed */

@@ -465,6 +465,8 @@ server_on_lane_idle(struct lane *lane)
     if (unlikely(heir != NULL)) {
         server_hand_over(lane);
         heir->on_lane(heir);
+    } else if (unlikely(lane->is_left)) {
+        lane_close(&lane, CLOSE_SERVER_IDLE);
     }
     if (unlikely(!TAILQ_EMPTY(&server->parked) ||
                  !TAILQ_EMPTY(&server->waiters)))
@@ -538,6 +540,21 @@ forget_shared(struct server *server, struct lane *lane)
         if (group->lanes[i] == lane)
             group->lanes[i] = NULL;
     }
+}
+
+bool
+server_leave_lane(struct lane *lane)
+{
+    struct server *server = lane->server;
+
+    ASSERT(lane->kind == LANE_SHARED);
+    if (server->lane_count >= server->lane_max || lane->heir != NULL)
+        return false;
+    lane->is_left = true;
+    forget_shared(server, lane);
+    server->pool->lost_marks |= server->mark;
+    cell_inc(&server->stats->lanes_left);
+    return true;
 }
 
 void

@@ -163,6 +163,10 @@ void server_close(struct server *server, enum close_reason why);
  * CALL_WAITING.  False: the server rests after a failure. */
 bool server_submit(struct server *server, struct lane_key key, unsigned number,
                    struct call *call) MUST_CHECK;
+/* Leave a shared lane to the calls that are on it: new ones get another, and it
+ * is closed when the last has its answer.  Who has calls there must see them
+ * answered first.  False: there may be no more lanes. */
+bool server_leave_lane(struct lane *lane) MUST_CHECK;
 /* Take back a call that has not been sent, wherever it waits.  False: too late,
  * or it was not submitted. */
 bool server_withdraw(struct server *server, struct call *call) MUST_CHECK;
