@@ -40,6 +40,8 @@ void section_read(struct report *report, const struct node *map,
     {#key, VALUE_COUNT, offsetof(type, key), min, max},
 #define SECTION_ROW_MSEC(type, key, min, max) \
     {#key, VALUE_MSEC, offsetof(type, key##_ms), min, max},
+#define SECTION_ROW_USEC(type, key, min, max) \
+    {#key, VALUE_USEC, offsetof(type, key##_us), min, max},
 #define SECTION_ROW_BYTES(type, key, min, max) \
     {#key, VALUE_BYTES, offsetof(type, key##_bytes), min, max},
 #define SECTION_ROW_TEXT(type, key, min, max) \
@@ -48,12 +50,14 @@ void section_read(struct report *report, const struct node *map,
 #define SECTION_DEFAULT_BOOL(target, key, def) (target)->key = (def);
 #define SECTION_DEFAULT_COUNT(target, key, def) (target)->key = (def);
 #define SECTION_DEFAULT_MSEC(target, key, def) (target)->key##_ms = (def);
+#define SECTION_DEFAULT_USEC(target, key, def) (target)->key##_us = (def);
 #define SECTION_DEFAULT_BYTES(target, key, def) (target)->key##_bytes = (def);
 #define SECTION_DEFAULT_TEXT(target, key, def) (target)->key = (def);
 
 #define SECTION_FREE_BOOL(target, key)
 #define SECTION_FREE_COUNT(target, key)
 #define SECTION_FREE_MSEC(target, key)
+#define SECTION_FREE_USEC(target, key)
 #define SECTION_FREE_BYTES(target, key)
 #define SECTION_FREE_TEXT(target, key) mem_free((target)->key);
 

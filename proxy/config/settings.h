@@ -20,6 +20,7 @@
 #define SETTINGS_BOOL(key) bool key;
 #define SETTINGS_COUNT(key) uint64_t key;
 #define SETTINGS_MSEC(key) int64_t key##_ms;
+#define SETTINGS_USEC(key) int64_t key##_us;
 #define SETTINGS_BYTES(key) uint64_t key##_bytes;
 #define SETTINGS_TEXT(key) char *key;
 

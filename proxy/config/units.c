@@ -16,6 +16,10 @@ static const struct unit durations[] = {
     {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1},
 };
 
+static const struct unit short_durations[] = {
+    {"s", 1000000}, {"ms", 1000}, {"us", 1},
+};
+
 static const struct unit sizes[] = {
     {"gb", (uint64_t)1 << 30}, {"mb", 1 << 20}, {"kb", 1 << 10}, {"", 1},
 };
@@ -66,16 +70,29 @@ print(const struct unit *units, uint64_t value, char out[UNITS_TEXT_SIZE])
     return out;
 }
 
+static bool
+parse_signed(const struct unit *units, size_t count, struct view text,
+             int64_t *value)
+{
+    uint64_t number;
+
+    if (!parse(units, count, text, &number) || number > INT64_MAX)
+        return false;
+    *value = (int64_t)number;
+    return true;
+}
+
 bool
 units_parse_msec(struct view text, int64_t *msec)
 {
-    uint64_t value;
+    return parse_signed(durations, ARRAY_LEN(durations), text, msec);
+}
 
-    if (!parse(durations, ARRAY_LEN(durations), text, &value) ||
-        value > INT64_MAX)
-        return false;
-    *msec = (int64_t)value;
-    return true;
+bool
+units_parse_usec(struct view text, int64_t *usec)
+{
+    return parse_signed(short_durations, ARRAY_LEN(short_durations), text,
+                        usec);
 }
 
 bool
@@ -100,4 +117,11 @@ const char *
 units_print_bytes(char out[UNITS_TEXT_SIZE], uint64_t bytes)
 {
     return print(sizes, bytes, out);
+}
+
+const char *
+units_print_usec(char out[UNITS_TEXT_SIZE], int64_t usec)
+{
+    ASSERT(usec >= 0);
+    return print(short_durations, (uint64_t)usec, out);
 }

@@ -96,6 +96,28 @@ read_msec(struct report *report, const struct node *node,
     *value = msec;
 }
 
+/* As servers have it, -1 means that there is none. */
+static void
+read_usec(struct report *report, const struct node *node,
+          const struct value_row *row, int64_t *value)
+{
+    char max[UNITS_TEXT_SIZE];
+    int64_t usec;
+
+    if (view_equal(node_text(node), VIEW("-1"))) {
+        *value = -1;
+        return;
+    }
+    if (!units_parse_usec(node_text(node), &usec) || usec > row->max) {
+        report_found(report, node, row->key,
+                     "-1 or a duration up to %s (units us, ms, s; without one "
+                     "it is microseconds)",
+                     units_print_usec(max, row->max));
+        return;
+    }
+    *value = usec;
+}
+
 static void
 read_bytes(struct report *report, const struct node *node,
            const struct value_row *row, uint64_t *value)
@@ -131,6 +153,9 @@ value_read(struct report *report, const struct node *node,
         return;
     case VALUE_MSEC:
         read_msec(report, node, row, field);
+        return;
+    case VALUE_USEC:
+        read_usec(report, node, row, field);
         return;
     case VALUE_BYTES:
         read_bytes(report, node, row, field);

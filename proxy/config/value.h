@@ -12,6 +12,7 @@ enum value_type {
     VALUE_BOOL,
     VALUE_COUNT,
     VALUE_MSEC,
+    VALUE_USEC,
     VALUE_BYTES,
     VALUE_TEXT,
 };

@@ -25,6 +25,7 @@
 #include "session/scripts.h"
 #include "session/server_command.h"
 #include "session/session.h"
+#include "session/slow_log.h"
 #include "session/split_job.h"
 #include "session/strange.h"
 #include "session/stream_race.h"
@@ -302,6 +303,11 @@ split_over_shards(const struct incoming *in)
     request_start_deadline(request);
     if (unlikely(blocking_is(in)))
         blocking_prepare_race(request, in, &split);
+    if (in->bytes.len <= SLOW_LOG_WORDS_MAX &&
+        session->pool->notice_us != UINT64_MAX) {
+        request->call.body = in->bytes;
+        chunk_ref(in->bytes.chunk);
+    }
     split_job_start(request, &split, &in->args);
 }
 
@@ -455,7 +461,7 @@ act(const struct incoming *in)
     case CLASS_FANOUT:
     case CLASS_CURSOR:
         scripts_note(in);
-        if (!fanout_try(in))
+        if (!answer_locally(in) && !fanout_try(in))
             forward_if_single(in);
         break;
     case CLASS_REFUSE:

@@ -11,11 +11,13 @@
 #include "session/learning.h"
 #include "session/long_script.h"
 #include "session/monitor.h"
+#include "session/latency.h"
 #include "session/pause.h"
 #include "session/request.h"
 #include "session/session.h"
 #include "session/subscriber.h"
 #include "session/wait.h"
+#include "session/slow_log.h"
 
 #define TICK_MS 1000       /* idle clients are looked for this often */
 #define SILENT_US 1000000 /* a request that waits for longer makes us ask */
@@ -179,6 +181,7 @@ session_pool_new(struct session_env *env, const struct edition *edition,
     pool->stats = blocks->stats;
     pool->scripts = blocks->scripts;
     pool->audience = blocks->audience;
+    slow_log_configure(pool);
     pool->map_asked = edition->snapshot->pools[number].asked;
     pool->pool = pool_new(env->loop, edition->snapshot, number,
                           blocks->servers, env->workers);
@@ -202,6 +205,8 @@ session_pool_free(struct session_pool *pool)
     monitoring_free(pool);
     pause_free(pool);
     board_free(&pool->board);
+    slow_log_free(pool);
+    latency_free(pool);
     pool_free(&pool->pool);
     mem_free(pool->shown);
     learning_free(&pool->learning); /* requests were pointing at it */
@@ -246,6 +251,7 @@ session_pool_take(struct session_pool *pool, const struct edition *edition,
     if (!pool_take(pool->pool, edition->snapshot, number, blocks->servers))
         return;
     pool->settings = edition->snapshot->pools[number].settings;
+    slow_log_configure(pool);
     session_pool_start(pool, blocks);
     late_writes_look(pool);
     if (pool->board != NULL)

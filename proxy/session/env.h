@@ -40,7 +40,14 @@ enum question_kind {
     QUESTION_CLIENT_PAUSE,   /* nothing; `text`: for how long, and the mode */
     QUESTION_CLIENT_UNPAUSE, /* nothing */
     QUESTION_CLIENT_UNBLOCK, /* how many: 1 or 0; `text`: its id, and how */
-    QUESTION_MONITOR         /* nothing: all know that the pool is watched */
+    QUESTION_MONITOR,        /* nothing: all know that the pool is watched */
+    QUESTION_SLOWLOG_GET,    /* see session/slow_log.h */
+    QUESTION_SLOWLOG_LEN,
+    QUESTION_SLOWLOG_RESET,
+    QUESTION_LATENCY_LATEST, /* see session/latency.h */
+    QUESTION_LATENCY_HISTORY,
+    QUESTION_LATENCY_RESET,
+    QUESTION_LATENCY_DOCTOR
 };
 
 /* Why requests of a pool are looked at more closely. */
@@ -72,6 +79,7 @@ struct session_pool {
     size_t id; /* of the edition */
     bool is_removed;
     uint8_t attention; /* mostly 0 */
+    uint64_t notice_us; /* an answer that took so long is looked at */
     struct session_stats *stats;
     struct script_memory *scripts; /* of all workers */
     struct shown_scripts *shown;   /* of this one lately; or NULL */
@@ -95,6 +103,8 @@ struct session_pool {
     bool hint_is_due;   /* ... and shall be told of the next as well */
     enum map_cause hint_cause;
     struct monitoring *monitoring; /* somebody watches it, or NULL */
+    struct slow_log *slow_log;     /* NULL until something is slow */
+    struct latency *latency;       /* ... */
     struct pause *pause;           /* NULL if there was never one */
 };
 

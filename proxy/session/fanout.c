@@ -152,6 +152,12 @@ same_body(const struct request *request)
     return body;
 }
 
+struct extent
+fanout_words(const struct fanout_job *job)
+{
+    return job->bytes;
+}
+
 /* --- jobs --------------------------------------------------------------------- */
 
 /* A job of these parts with nothing sent; takes the split over. */

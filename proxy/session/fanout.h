@@ -45,6 +45,8 @@ struct view fanout_text_unserved(const struct request *request, uint32_t shard,
                                  const struct attempt *attempt);
 
 struct fanout_job;
+/* The request's bytes; borrowed. */
+struct extent fanout_words(const struct fanout_job *job);
 void fanout_job_free(struct fanout_job **jobp);
 
 #endif

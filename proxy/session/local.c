@@ -89,6 +89,10 @@ static const local_fn handlers[COMMAND_ID_ALL] = {
     [COMMAND_ID_HELLO] = local_hello,
     [COMMAND_ID_INFO] = local_info,
     [COMMAND_ID_LOLWUT] = local_lolwut,
+    [COMMAND_ID_LATENCY_DOCTOR] = local_latency_doctor,
+    [COMMAND_ID_LATENCY_HISTORY] = local_latency_history,
+    [COMMAND_ID_LATENCY_LATEST] = local_latency_latest,
+    [COMMAND_ID_LATENCY_RESET] = local_latency_reset,
     [COMMAND_ID_MONITOR] = local_monitor,
     [COMMAND_ID_PING] = local_ping,
     [COMMAND_ID_QUIT] = local_quit,
@@ -98,6 +102,9 @@ static const local_fn handlers[COMMAND_ID_ALL] = {
     [COMMAND_ID_ROLE] = local_role,
     [COMMAND_ID_SCRIPT_SHOW] = local_script_show,
     [COMMAND_ID_SELECT] = local_select,
+    [COMMAND_ID_SLOWLOG_GET] = local_slowlog_get,
+    [COMMAND_ID_SLOWLOG_LEN] = local_slowlog_len,
+    [COMMAND_ID_SLOWLOG_RESET] = local_slowlog_reset,
     [COMMAND_ID_TIME] = local_time,
 };
 

@@ -83,12 +83,34 @@ show_bind(const struct session_pool *pool, struct buf *out)
     }
 }
 
+static void
+show_latency_threshold(const struct session_pool *pool, struct buf *out)
+{
+    buf_printf(out, "%lld",
+               (long long)pool->settings->latency_monitor_threshold_ms);
+}
+
+static void
+show_slower_than(const struct session_pool *pool, struct buf *out)
+{
+    buf_printf(out, "%lld",
+               (long long)pool->settings->slowlog_log_slower_than_us);
+}
+
+static void
+show_slowlog_len(const struct session_pool *pool, struct buf *out)
+{
+    buf_printf(out, "%llu",
+               (unsigned long long)pool->settings->slowlog_max_len);
+}
+
 static const struct config_row rows[] = {
     {"appendonly", "no", NULL},
     {"bind", NULL, show_bind},
     {"cluster-enabled", NULL, show_cluster_enabled},
     {"cluster-require-full-coverage", "yes", NULL},
     {"databases", NULL, show_databases},
+    {"latency-monitor-threshold", NULL, show_latency_threshold},
     {"maxclients", NULL, show_maxclients},
     {"maxmemory", "0", NULL},
     {"maxmemory-policy", "noeviction", NULL},
@@ -96,6 +118,8 @@ static const struct config_row rows[] = {
     {"port", NULL, show_port},
     {"proto-max-bulk-len", "536870912", NULL},
     {"save", "", NULL},
+    {"slowlog-log-slower-than", NULL, show_slower_than},
+    {"slowlog-max-len", NULL, show_slowlog_len},
     {"tcp-keepalive", NULL, show_tcp_keepalive},
     {"timeout", NULL, show_timeout},
 };

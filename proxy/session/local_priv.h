@@ -103,6 +103,15 @@ LOCAL_HANDLER(client_pause);
 LOCAL_HANDLER(client_unpause);
 LOCAL_HANDLER(client_unblock);
 
+/* local_slow.c */
+LOCAL_HANDLER(slowlog_get);
+LOCAL_HANDLER(slowlog_len);
+LOCAL_HANDLER(slowlog_reset);
+LOCAL_HANDLER(latency_latest);
+LOCAL_HANDLER(latency_history);
+LOCAL_HANDLER(latency_reset);
+LOCAL_HANDLER(latency_doctor);
+
 /* local_config.c */
 LOCAL_HANDLER(config_get);
 

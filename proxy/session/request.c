@@ -16,6 +16,7 @@
 #include "session/scripts.h"
 #include "session/sentence.h"
 #include "session/session.h"
+#include "session/slow_log.h"
 #include "session/split_job.h"
 #include "session/subscriber.h"
 #include "session/transaction.h"
@@ -127,6 +128,8 @@ count_answer(struct request *request)
     cell_inc(&stats->replies);
     cell_add(&stats->reply_bytes, request->reply_bytes);
     histogram_add(&stats->latency, took_us);
+    if (unlikely(took_us >= request->pool->notice_us))
+        slow_log_note(request, took_us);
     if (unlikely(request->attempt.at_replica))
         cell_inc(&stats->replica_reads);
     if (request->job == NULL && request->call.ops != NULL &&
@@ -260,6 +263,8 @@ request_done(struct request *request)
         key_watch_on_done(request);
     if (TAILQ_FIRST(&session->queue) == request)
         session_pump(session);
+    else
+        request->done_us = loop_now_us(request->pool->env->loop);
 }
 
 /* --- keeping answers ----------------------------------------------------------- */

@@ -36,6 +36,7 @@ struct request {
     uint64_t id;
     uint64_t start_us;       /* when its last byte was read */
     uint64_t progress_us;    /* when a piece of its reply last came */
+    uint64_t done_us;        /* when its answer was whole, if it had to wait */
     uint64_t due_us;         /* when its time is up, with has_deadline */
     uint32_t refs;
     uint32_t shard;

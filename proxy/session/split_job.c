@@ -285,6 +285,8 @@ split_job_start(struct request *request, struct split *split,
     struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
     struct split_job *job = request->job = job_new(request, split);
 
+    job->words = request->call.body;
+    request->call.body = (struct extent){0};
     cell_inc(&request->pool->stats->requests_split);
     cell_add(&request->pool->stats->fragments, split->part_count);
     size_t bytes = 0;
@@ -509,6 +511,28 @@ split_job_each_reply(struct request *request,
         fn(&job->replies[i], loop_chunks(request->pool->env->loop));
 }
 
+struct extent
+split_job_words(const struct request *request)
+{
+    const struct split_job *job = request->job;
+
+    return job->fanout == NULL ? job->words : fanout_words(job->fanout);
+}
+
+uint64_t
+split_job_sent_us(const struct request *request)
+{
+    const struct split_job *job = request->job;
+    uint64_t first_us = UINT64_MAX;
+
+    for (uint32_t i = 0; i < job->split.part_count; i++) {
+        uint64_t sent_us = job->parts[i].call.sent_us;
+        if (sent_us > 0)
+            first_us = MIN(first_us, sent_us);
+    }
+    return first_us == UINT64_MAX ? 0 : first_us;
+}
+
 void
 split_job_discard(struct request *request, struct split_job *job)
 {
@@ -517,6 +541,7 @@ split_job_discard(struct request *request, struct split_job *job)
         request_discharge(request, job->replies[i].bytes);
         chain_clear(&job->replies[i]);
     }
+    chunk_unref(&job->words.chunk);
     fanout_job_free(&job->fanout);
     split_fini(&job->split);
     mem_free(job->replies);

@@ -12,7 +12,8 @@
 #include "session/holding.h"
 #include "session/request.h"
 
-/* Take a split of two or more parts over, write its parts and send them. */
+/* Take a split of two or more parts over, write its parts and send them.  What
+ * stands in request->call.body, or nothing, is kept as split_job_words(). */
 void split_job_start(struct request *request, struct split *split,
                      const struct command_args *args);
 
@@ -49,6 +50,11 @@ void split_job_let_go(struct request *request);
 void split_job_each_reply(struct request *request,
                           void (*fn)(struct chain *reply,
                                      struct chunk_pool *pool));
+
+/* For those who look at it later: its words, where they are kept; when the first
+ * of its parts was sent, or 0. */
+struct extent split_job_words(const struct request *request);
+uint64_t split_job_sent_us(const struct request *request);
 
 void split_job_free(struct request *request);
 

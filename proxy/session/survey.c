@@ -5,10 +5,12 @@
 
 #include "resp/encode.h"
 #include "session/fanout.h"
+#include "session/latency.h"
 #include "session/monitor.h"
 #include "session/pause.h"
 #include "session/request.h"
 #include "session/session.h"
+#include "session/slow_log.h"
 #include "session/survey_priv.h"
 #include "session/unblock.h"
 
@@ -96,6 +98,13 @@ static const struct survey_row rows[] = {
     [QUESTION_CLIENT_UNPAUSE] = {pause_survey_end, reply_ok},
     [QUESTION_CLIENT_UNBLOCK] = {unblock_survey, reply_sum},
     [QUESTION_MONITOR] = {tell_nothing, reply_monitor},
+    [QUESTION_SLOWLOG_GET] = {slow_log_survey_get, slow_log_reply_get},
+    [QUESTION_SLOWLOG_LEN] = {slow_log_survey_len, slow_log_reply_len},
+    [QUESTION_SLOWLOG_RESET] = {slow_log_survey_reset, reply_ok},
+    [QUESTION_LATENCY_LATEST] = {latency_survey_get, latency_reply_latest},
+    [QUESTION_LATENCY_HISTORY] = {latency_survey_get, latency_reply_history},
+    [QUESTION_LATENCY_RESET] = {latency_survey_reset, latency_reply_reset},
+    [QUESTION_LATENCY_DOCTOR] = {latency_survey_get, latency_reply_doctor},
 };
 
 /* --- at each worker ------------------------------------------------------ */

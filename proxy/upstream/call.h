@@ -55,6 +55,7 @@ struct call {
     const struct call_ops *ops;
     struct lane *lane;
     struct extent body; /* the request's bytes; the ref is the maker's */
+    uint64_t sent_us;   /* when it was given to the socket */
     uint64_t start;     /* lane position of its first byte, once sent */
     uint64_t body_size; /* bytes pushed, fed ones included */
     enum call_state state;

@@ -212,6 +212,7 @@ lane_push_waiting(struct lane *lane)
            (call = TAILQ_FIRST(&lane->waiting)) != NULL) {
         TAILQ_REMOVE(&lane->waiting, call, link);
         count_unqueued(lane, call);
+        call->sent_us = loop_now_us(lane->server->pool->loop);
         lane_push(lane, call);
     }
 }
@@ -223,6 +224,7 @@ lane_submit(struct lane *lane, struct call *call)
     call->lane = lane;
     lane->used_us = loop_now_us(lane->server->pool->loop);
     if (TAILQ_EMPTY(&lane->waiting) && lane_takes_more(lane)) {
+        call->sent_us = lane->used_us;
         lane_push(lane, call);
     } else {
         call->state = CALL_WAITING;

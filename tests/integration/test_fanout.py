@@ -21,6 +21,7 @@ PLAIN = """
     demo:
       listen: 127.0.0.1:0
       databases: 16
+      slowlog_log_slower_than: -1
       distribution: ketama
       servers: [$a:1 a, $b:1 b, $c:1 c]
 """

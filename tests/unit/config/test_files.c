@@ -197,6 +197,7 @@ START_TEST(sample_of_everything_shows_the_defaults)
 #define SAME_BOOL(s, key, def) ck_assert_int_eq((s)->key, def);
 #define SAME_COUNT(s, key, def) ck_assert_uint_eq((s)->key, def);
 #define SAME_MSEC(s, key, def) ck_assert_int_eq((s)->key##_ms, def);
+#define SAME_USEC(s, key, def) ck_assert_int_eq((s)->key##_us, def);
 #define SAME_BYTES(s, key, def) ck_assert_uint_eq((s)->key##_bytes, def);
 #define SAME_TEXT(s, key, def)
 #define POOL(key, TYPE, def, min, max, help) SAME_##TYPE(pool, key, def)

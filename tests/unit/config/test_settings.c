@@ -142,6 +142,11 @@ check_row(const char *head, const struct value_row *row)
         expect_value(head, row, "60s", 60000);
         expect_wrong(head, row, "64kb");
         return;
+    case VALUE_USEC:
+        check_limits(head, row);
+        expect_value(head, row, "20ms", 20000);
+        expect_wrong(head, row, "1m");
+        return;
     case VALUE_BYTES:
         check_limits(head, row);
         expect_value(head, row, "128kb", 131072);
@@ -174,6 +179,7 @@ END_TEST
 #define EXPECT_DEFAULT_BOOL(s, key, def) ck_assert_int_eq((s)->key, def);
 #define EXPECT_DEFAULT_COUNT(s, key, def) ck_assert_uint_eq((s)->key, def);
 #define EXPECT_DEFAULT_MSEC(s, key, def) ck_assert_int_eq((s)->key##_ms, def);
+#define EXPECT_DEFAULT_USEC(s, key, def) ck_assert_int_eq((s)->key##_us, def);
 #define EXPECT_DEFAULT_BYTES(s, key, def) \
     ck_assert_uint_eq((s)->key##_bytes, def);
 #define EXPECT_DEFAULT_TEXT(s, key, def) ck_assert_ptr_eq((s)->key, def);
