@@ -468,7 +468,8 @@ is_between_replies(const struct session *session)
 {
     const struct request *head = TAILQ_FIRST(&session->queue);
 
-    return head == NULL || !head->begun || head->done;
+    return session->unfolding == NULL &&
+        (head == NULL || !head->begun || head->done);
 }
 
 /* As an array, or as RESP3 has it: the rest of the two is the same. */
@@ -509,7 +510,7 @@ subscriber_flush(struct session *session)
 {
     struct subscriber *subscriber = session->subscriber;
 
-    if (chain_is_empty(&subscriber->held))
+    if (chain_is_empty(&subscriber->held) || session->unfolding != NULL)
         return;
     chain_take(&session->stream.out, &subscriber->held);
     stream_mark_dirty(&session->stream);

@@ -300,7 +300,9 @@ goes_alone(const struct incoming *in)
         server_command_is(session, in->command))
         return false;
     return fanout_is_for(session, in->command) ||
-        in->command->id == COMMAND_ID_INFO;
+        in->command->id == COMMAND_ID_INFO ||
+        in->command->id == COMMAND_ID_PUBLISH ||
+        in->command->id == COMMAND_ID_SPUBLISH;
 }
 
 static void

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "resp/encode.h"
+#include "session/subscriber.h"
 
 struct unfolding {
     struct extent bytes; /* what is left */
@@ -62,6 +63,15 @@ take_one(struct session *session, struct request_scan *scan)
     return taken;
 }
 
+/* The array is whole: what was held back behind it may leave. */
+static void
+end(struct session *session)
+{
+    unfold_free(session);
+    if (session->subscriber != NULL)
+        subscriber_flush(session);
+}
+
 void
 unfold_go(struct session *session)
 {
@@ -82,8 +92,8 @@ unfold_go(struct session *session)
     session->reply_off = reply_off;
     if (session->unfolding == NULL)
         return;
-    if (unfolding->bytes.len == 0)
-        unfold_free(session);
+    if (unfolding->bytes.len == 0 && session->in_flight == 0)
+        end(session);
     else
         session->barrier = true; /* it goes on when these are answered */
 }

@@ -6,7 +6,8 @@
  *   INCR b     :1              had sent it now; its answer is the next element
  *
  * Only with split_transactions, and only where no single shard could answer.
- * While a session unfolds, nothing is taken from its input.  Owner: the session.
+ * A session unfolds until the array is whole; meanwhile nothing is taken from
+ * its input, and nothing else may come into its output.  Owner: the session.
  */
 #ifndef SESSION_UNFOLD_H
 #define SESSION_UNFOLD_H
