@@ -1,9 +1,10 @@
 """Pools that applications are run through, and the applications' processes.
 
-One proxy with three pools: of one server, of three, and of a cluster.  An
-application is run by its users' means: a process of its own that is told an
-address.  What it is told besides, so that keys which it uses together stand
-on one shard, is what pointsman(1) says under APPLICATIONS.
+One proxy with pools of one server, of three, and of a cluster; the one that is
+called "prefixed" has the same three, and keeps all keys that begin with "rq:"
+together.  An application is run by its users' means: a process of its own that
+is told an address.  What it is told besides, so that keys which it uses
+together stand on one shard, is what pointsman(1) says under APPLICATIONS.
 """
 
 import os
@@ -30,6 +31,11 @@ CONFIG = """
       hash_tag: "{}"
       servers: ["$b:1 b", "$c:1 c", "$d:1 d"]
       split_transactions: true
+    prefixed:
+      listen: 127.0.0.1:0
+      distribution: modulo
+      hash_tag: "r:"
+      servers: ["$b:1 b", "$c:1 c", "$d:1 d"]
     cluster:
       listen: 127.0.0.1:0
       distribution: slots
@@ -84,7 +90,8 @@ def start_pools(world):
     proxy = world.proxy(CONFIG, seeds=cluster.seeds(), **values)
     nodes = [node.server for node in cluster.nodes]
     return {name: AppPool(proxy, name, servers) for name, servers in
-            [("one", [single]), ("three", three), ("cluster", nodes)]}
+            [("one", [single]), ("three", three), ("prefixed", three),
+             ("cluster", nodes)]}
 
 
 class Web:

@@ -100,3 +100,18 @@ def test_sessions_of_express_survive(pool, shared_world):
     assert ask("/clear") == "cleared"
     assert eventually(lambda: ask("/count") == 0)
     site.process.end()
+
+
+# --- channels ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind, name", [
+    ("core.RedisChannelLayer", "one"),
+    ("pubsub.RedisPubSubChannelLayer", "one"),
+    ("pubsub.RedisPubSubChannelLayer", "three"),
+    ("pubsub.RedisPubSubChannelLayer", "cluster")])
+def test_messages_of_channels_arrive(pools, kind, name):
+    """The first kind has scripts that do not name their keys."""
+    output = run([PYTHON, os.path.join(APPS, "channel_layers.py"),
+                  f"channels_redis.{kind}", pools[name].url])
+    assert output == b"done\n"
