@@ -5,6 +5,7 @@
 
 #include "session/client_line.h"
 #include "session/session.h"
+#include "session/subscriber.h"
 
 #define US_PER_S 1000000
 
@@ -99,13 +100,15 @@ client_filter_read(struct client_filter *filter, struct view lines)
 /* --- matching ------------------------------------------------------------ */
 
 static bool
-is_of_type(const struct session *session UNUSED, enum client_type type)
+is_of_type(const struct session *session, enum client_type type)
 {
     switch (type) {
     case CLIENT_ANY:
-    case CLIENT_NORMAL:
         return true;
+    case CLIENT_NORMAL:
+        return !subscriber_is_listening(session);
     case CLIENT_PUBSUB:
+        return subscriber_is_listening(session);
     case CLIENT_REPLICA:
     case CLIENT_PRIMARY:
         return false;

@@ -19,8 +19,9 @@ text_or_empty(const char *text)
     return text == NULL ? "" : text;
 }
 
-/* The server's letters: c closes once its answers are out, O is a
- * monitor, b waits for somebody, x is in a transaction, U came in over a UNIX socket, r has said READONLY, N nothing to say. */
+/* The server's letters: c closes once its answers are out, O is a monitor, P
+ * listens to channels, b waits for somebody, x is in a transaction, U came in over
+ * a UNIX socket, r has said READONLY, N nothing to say. */
 static const char *
 session_flags(const struct session *session, const char *local_address)
 {
@@ -28,6 +29,8 @@ session_flags(const struct session *session, const char *local_address)
         return "c";
     if (session->monitor != NULL)
         return local_address[0] == '/' ? "OU" : "O";
+    if (subscriber_is_listening(session))
+        return local_address[0] == '/' ? "PU" : "P";
     if (session->is_postponed || blocking_is_on(session))
         return local_address[0] == '/' ? "bU" : "b";
     if (session->transaction != NULL)

@@ -32,6 +32,15 @@ published_place(const struct session *session, const struct command *command,
     return place;
 }
 
+bool
+published_has_place(const struct session *session,
+                    const struct command *command)
+{
+    if (command->id == COMMAND_ID_PUBLISH)
+        return !pool_is_cluster(session->pool->settings);
+    return command->id == COMMAND_ID_SPUBLISH;
+}
+
 static int64_t
 correction(const struct request *request)
 {

@@ -20,6 +20,11 @@ struct place published_place(const struct session *session,
                              const struct command *command,
                              struct view channel);
 
+/* Is it a matter of one shard, so that within a transaction the channel counts as
+ * a key?  The nodes of a cluster tell one another of PUBLISH. */
+bool published_has_place(const struct session *session,
+                         const struct command *command) MUST_CHECK;
+
 /* The answer to one of them as it ought to be; `own` is room for it. */
 const struct reply_piece *published_correct(const struct request *request,
                                             const struct reply_piece *piece,

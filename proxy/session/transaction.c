@@ -175,9 +175,6 @@ fate_of(const struct incoming *in)
 
     if (server_command_is(session, command) && is_single)
         return FATE_QUEUE;
-    if ((command->flags & COMMAND_PUBSUB) != 0 && command->class != CLASS_PIN &&
-        !is_single && !pool_is_cluster(session->pool->settings))
-        return FATE_REFUSE; /* which shard has the channel, no key tells */
     switch ((enum command_class)command->class) {
     case CLASS_ROUTE:
         return strcmp(command->group, "cluster") == 0 ? FATE_FORBIDDEN

@@ -5,6 +5,7 @@
 #include "command/keys.h"
 #include "session/transaction_priv.h"
 #include "session/key_watch.h"
+#include "session/published.h"
 
 #define QUOTED_MAX 96
 
@@ -27,11 +28,22 @@ is_elsewhere(const struct session *session, struct place place)
         : place.shard != transaction->place.shard;
 }
 
+/* Of a key, or of a channel that stands for one. */
+static struct place
+find_place(struct session *session, const struct command *command,
+           struct view key)
+{
+    return (command->flags & COMMAND_PUBSUB) != 0
+        ? published_place(session, command, key)
+        : request_place(session, key);
+}
+
 static enum bind_result
-bind_key(struct session *session, struct view key)
+bind_key(struct session *session, const struct command *command,
+         struct view key)
 {
     struct transaction *transaction = session->transaction;
-    struct place place = request_place(session, key);
+    struct place place = find_place(session, command, key);
 
     if (is_nowhere(session, place))
         return BIND_NOWHERE;
@@ -55,7 +67,7 @@ bind_keys(struct session *session, const struct command *command,
         if (transaction->is_split && (i == 0 || command->class == CLASS_SPLIT))
             transaction->is_bound = false;
         *bad_key = command_arg(args, keys->at[i]);
-        result = bind_key(session, *bad_key);
+        result = bind_key(session, command, *bad_key);
     }
     return result;
 }
@@ -80,7 +92,7 @@ refuse_elsewhere(const struct incoming *in, struct view key)
 {
     struct session *session = in->session;
     struct place here = session->transaction->place;
-    struct place there = request_place(session, key);
+    struct place there = find_place(session, in->command, key);
     struct buf *out = transaction_scratch(session);
     char quoted[QUOTED_MAX];
 
@@ -100,6 +112,20 @@ refuse_elsewhere(const struct incoming *in, struct view key)
                  &session->pool->stats->errors_crossslot);
 }
 
+/* What says where a command belongs. */
+static void
+find_keys(const struct session *session, const struct command *command,
+          const struct command_args *args, struct key_list *keys)
+{
+    key_list_init(keys);
+    if (command_keys(command, args, keys) == KEYS_MALFORMED)
+        keys->count = 0; /* the server says what is wrong */
+    if (keys->count == 0 && published_has_place(session, command)) {
+        keys->at[0] = 1;
+        keys->count = 1;
+    }
+}
+
 bool
 transaction_bind(const struct incoming *in)
 {
@@ -108,9 +134,7 @@ transaction_bind(const struct incoming *in)
     struct view bad_key = {0};
     enum bind_result result = BIND_OK;
 
-    key_list_init(&keys);
-    if (command_keys(in->command, &in->args, &keys) == KEYS_MALFORMED)
-        keys.count = 0; /* the server says what is wrong */
+    find_keys(session, in->command, &in->args, &keys);
     bool is_allowed = allow_keys(session, in->command, keys.count);
     if (is_allowed)
         result = bind_keys(session, in->command, &in->args, &keys, &bad_key);
@@ -137,9 +161,7 @@ bind_again(struct session *session, const struct command_args *args)
 
     if ((command->flags & COMMAND_CONTAINER) != 0 && args->argc > 1)
         command = command_find_sub(command, command_arg(args, 1));
-    key_list_init(&keys);
-    if (command_keys(command, args, &keys) == KEYS_MALFORMED)
-        keys.count = 0;
+    find_keys(session, command, args, &keys);
     is_bound =
         bind_keys(session, command, args, &keys, &bad_key) == BIND_OK;
     key_list_fini(&keys);

@@ -1,5 +1,7 @@
 """Channels: SUBSCRIBE, PUBLISH and their kin, as one server has them."""
 
+import re
+
 import pytest
 
 from harness import eventually, running_world
@@ -20,6 +22,15 @@ THREE = """
       distribution: ketama
       hash: fnv1a_64
       databases: 16
+      servers:
+        - $a:1 a
+        - $b:1 b
+        - $c:1 c
+    tagged:
+      listen: 127.0.0.1:0
+      distribution: modulo
+      hash: md5
+      hash_tag: "{}"
       servers:
         - $a:1 a
         - $b:1 b
@@ -229,3 +240,40 @@ def test_events_of_keys_come_from_all_shards(proxy, servers):
     finally:
         for server in servers[:3]:
             server.client().config_set("notify-keyspace-events", "")
+
+
+def test_clients_that_listen_are_listed(proxy, direct):
+    def look(make):
+        client = make()
+        listen(client, "SUBSCRIBE a b", "PSUBSCRIBE p*", "SSUBSCRIBE s",
+               resp=3)
+        line = client.command("CLIENT", "LIST", "TYPE", "pubsub").decode()
+        assert line.count(" addr=") == 1
+        normal = client.command("CLIENT", "LIST", "TYPE", "normal").decode()
+        words = dict(re.findall(r"([a-z-]+)=(\S*)", line))
+        assert f"id={words['id']} " not in normal
+        listen(client, "UNSUBSCRIBE a b", "PUNSUBSCRIBE p*", "SUNSUBSCRIBE s")
+        again = client.command("CLIENT", "LIST", "TYPE", "pubsub")
+        client.close()
+        return [words[k] for k in ("flags", "sub", "psub", "ssub")], again
+
+    here, there = look(lambda: proxy.raw("three")), look(direct.raw)
+    assert here == there
+
+
+def test_a_transaction_publishes_where_its_keys_are(proxy, direct):
+    """There a channel counts as a key."""
+    client = proxy.raw("tagged")
+    alike = ["MULTI", "SET {t}k v", "PUBLISH {t}c m", "SPUBLISH {t}c s",
+             "EXEC"]
+    with proxy.raw("tagged") as listener, direct.raw() as there:
+        listen(listener, "SUBSCRIBE {t}c")
+        answers = [client.command(*line.split()) for line in alike]
+        assert listener.read_reply().endswith(b"$1\r\nm\r\n")
+        there.send_command("SUBSCRIBE", "{t}c")
+        with direct.raw() as other:
+            assert answers == [other.command(*line.split()) for line in alike]
+    replies = [client.command("MULTI")] + [
+        client.command("PUBLISH", channel, "m") for channel in CHANNELS]
+    assert any(reply.startswith(b"-CROSSSLOT") for reply in replies)
+    assert client.command("EXEC").startswith(b"-EXECABORT")
