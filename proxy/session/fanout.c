@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "command/fanout_merge.h"
+#include "command/info_merge.h"
 #include "command/keyspace.h"
 #include "resp/encode.h"
 #include "session/body_words.h"
@@ -446,6 +447,24 @@ tell_keyspace(struct request *request)
     return MERGE_OK;
 }
 
+/* The servers' own, as the administrator wants it. */
+static enum merge_result
+tell_info(struct request *request)
+{
+    struct split_job *job = request->job;
+    struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
+    struct buf text = {0}, answer = {0};
+
+    if (!info_merge(job->replies, job->split.part_count, &text))
+        return fanout_merge(&job->fanout->fanout, job->replies,
+                            job->split.part_count, pool, &request->reply);
+    encode_verbatim(&answer, request->session->resp, buf_view(&text));
+    chain_copy(&request->reply, pool, answer.data, answer.len);
+    buf_fini(&answer);
+    buf_fini(&text);
+    return MERGE_OK;
+}
+
 bool
 fanout_finish(struct request *request)
 {
@@ -457,7 +476,10 @@ fanout_finish(struct request *request)
         ask_anew(request);
         return false;
     }
-    if (is_keyspace(request))
+    if (is_keyspace(request) &&
+        server_command_is(request->session, request->command))
+        result = tell_info(request);
+    else if (is_keyspace(request))
         result = tell_keyspace(request);
     else if (is_scan(request->command))
         result = scan_merge(request->command, &job->fanout->step, job->replies,

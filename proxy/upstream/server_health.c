@@ -177,6 +177,8 @@ server_on_expired(struct server *server, struct call *call)
         server_report(server, INCIDENT_EXPIRED);
         return;
     }
+    if (call->lane->is_left)
+        return; /* a script is to blame; how the server is others tell */
     if (!call->lane->paused)
         server_report(server, INCIDENT_EXPIRED);
     lane_suspect(call->lane);
@@ -190,7 +192,7 @@ suspect_all(struct server *server)
 
     TAILQ_FOREACH(lane, &server->lanes, link)
     {
-        if (!lane->is_suspect && !TAILQ_EMPTY(&lane->sent))
+        if (!lane->is_suspect && !lane->is_left && !TAILQ_EMPTY(&lane->sent))
             lane_suspect(lane);
     }
 }

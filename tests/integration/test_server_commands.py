@@ -18,7 +18,7 @@ THREE = """
       listen: 127.0.0.1:0
       redis: true
       distribution: modulo
-      server_commands: +config +debug +acl
+      server_commands: +config +debug +acl +info
       servers: ["$a:1 a", "$b:1 b", "$c:1 c"]
 """
 DEBUG = ("--enable-debug-command", "yes")
@@ -61,3 +61,21 @@ def test_all_servers_are_configured(world):
     assert client.execute_command("ACL", "SETUSER", "u", "on") == b"OK"
     for server in servers:
         assert "u" in server.client().acl_users()
+
+
+def test_numbers_of_all_servers_are_added(world):
+    servers = world.start_servers(3, *DEBUG)
+    client = world.proxy(THREE, **dict(
+        zip("abc", [server.address for server in servers]))).client()
+    for number in range(30):
+        client.set(f"key{number}", number)
+        client.get(f"key{number}")
+    direct = [server.client().info("all") for server in servers]
+    through = client.info("all")
+    assert through["rdb_changes_since_last_save"] == 30
+    assert through["db0"]["keys"] == 30
+    assert through["cmdstat_get"]["calls"] == 30
+    assert through["keyspace_hits"] == 30
+    assert through["redis_version"] == direct[0]["redis_version"]
+    assert set(through) >= set(direct[0])
+    assert client.info("stats")["keyspace_hits"] == 30
