@@ -427,7 +427,8 @@ act(const struct incoming *in)
 {
     if (unlikely(transaction_takes(in)))
         return;
-    if (unlikely(server_command_is(in->session, in->command))) {
+    if (unlikely(server_command_is(in->session, in->command)) &&
+        !subscriber_is_old_style(in->session)) {
         forward_to_servers(in);
         return;
     }
