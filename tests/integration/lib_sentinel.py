@@ -59,6 +59,10 @@ def fail_over(sentinels, shard=0):
     return old, sentinels.wait_for_switch(old, shard)
 
 
+def says_master(server):
+    return server.client().execute_command("ROLE")[0] == b"master"
+
+
 class Shard:
     """A primary that Sentinels watch under a name, and its replicas."""
 
