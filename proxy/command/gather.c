@@ -118,6 +118,31 @@ gather_open(struct gather *gather, const struct chain *replies)
     return is_good;
 }
 
+static enum merge_result
+take_error(struct gather *gather, struct chain_cursor *cursor)
+{
+    struct buf text = {0};
+
+    if (!gather_read_error(gather, cursor, &text)) {
+        buf_fini(&text);
+        return gather_bad(gather);
+    }
+    gather_fail_one(gather, &text);
+    return MERGE_ERROR;
+}
+
+enum merge_result
+gather_open_good(struct gather *gather, const struct chain *replies)
+{
+    bool is_good = gather_open(gather, replies);
+
+    for (uint32_t p = 0; p < gather->count; p++) {
+        if (gather_is_error(&gather->cursors[p]))
+            return take_error(gather, &gather->cursors[p]);
+    }
+    return is_good ? MERGE_OK : gather_bad(gather);
+}
+
 void
 gather_header(struct gather *gather, char type, int64_t value)
 {

@@ -1,7 +1,7 @@
 /*
  * command/gather.h - replies of several shards, read side by side.
  *
- * Private to the room: merge.c and fanout_merge.c put one reply together of
+ * Private to the room: merge.c, combine.c and fanout_merge.c put one reply together of
  * them.  Replies are read where they lie, by one cursor each.
  */
 #ifndef COMMAND_GATHER_H
@@ -26,6 +26,9 @@ void gather_fini(struct gather *gather, struct chain *out);
 
 /* Put each cursor on its reply proper; false when one has none. */
 bool gather_open(struct gather *gather, const struct chain *replies) MUST_CHECK;
+/* The same; an error among the replies, the first one, answers for all. */
+enum merge_result gather_open_good(struct gather *gather,
+                                   const struct chain *replies) MUST_CHECK;
 bool gather_is_error(const struct chain_cursor *cursor);
 
 /* The text of an error reply without its first byte, length and line end. */

@@ -11,32 +11,6 @@
 #include "command/split_shape.h"
 #include "resp/resp.h"
 
-static enum merge_result
-take_error(struct gather *gather, struct chain_cursor *cursor)
-{
-    struct buf text = {0};
-
-    if (!gather_read_error(gather, cursor, &text)) {
-        buf_fini(&text);
-        return gather_bad(gather);
-    }
-    gather_fail_one(gather, &text);
-    return MERGE_ERROR;
-}
-
-/* An error answers for all. */
-static enum merge_result
-open_replies(struct gather *gather, const struct chain *replies)
-{
-    bool is_good = gather_open(gather, replies);
-
-    for (uint32_t p = 0; p < gather->count; p++) {
-        if (gather_is_error(&gather->cursors[p]))
-            return take_error(gather, &gather->cursors[p]);
-    }
-    return is_good ? MERGE_OK : gather_bad(gather);
-}
-
 /* Turn order, which lists keys by part, around; freed by the caller. */
 static uint32_t *
 find_parts(const struct split *split)
@@ -229,7 +203,7 @@ merge_replies(const struct split *split, const struct chain *replies,
     struct gather gather;
 
     gather_init(&gather, split->command, split->part_count, pool);
-    enum merge_result result = open_replies(&gather, replies);
+    enum merge_result result = gather_open_good(&gather, replies);
     if (result == MERGE_OK && !merge_by_kind(&gather, split, resp))
         result = gather_bad(&gather);
     gather_fini(&gather, out);

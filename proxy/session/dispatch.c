@@ -10,6 +10,7 @@
 #include "command/refuse.h"
 #include "resp/encode.h"
 #include "session/blocking.h"
+#include "session/combining.h"
 #include "session/deadline.h"
 #include "session/fanout.h"
 #include "session/holding.h"
@@ -176,6 +177,8 @@ static void split_over_shards(const struct incoming *in);
 static void
 forward_apart(const struct incoming *in)
 {
+    if (combining_try(in))
+        return;
     if (in->command->split == SPLIT_NONE ||
         (blocking_is(in) && !stream_race_is_for(in)))
         crossslot(in->session, in->command);

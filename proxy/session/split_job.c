@@ -40,8 +40,11 @@ merge_parts(struct request *request)
     struct session *session = request->session;
     struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
 
-    enum merge_result result = merge_replies(
-        &job->split, job->replies, session->resp, pool, &request->reply);
+    enum merge_result result = job->combine != NULL
+        ? combine_merge(job->combine, job->replies, session->resp, pool,
+                        &request->reply)
+        : merge_replies(&job->split, job->replies, session->resp, pool,
+                        &request->reply);
     request->reply_type = result == MERGE_OK ? '*' : '-';
 }
 
@@ -118,7 +121,9 @@ part_fail_unreachable(struct part_call *part)
     struct request *request = part->request;
     struct buf answer = {0};
 
-    if (request_nil_answer(request, &part->call.body, &answer)) {
+    /* Of several sets one that is missing would falsify the rest. */
+    if (job_of(part)->combine == NULL &&
+        request_nil_answer(request, &part->call.body, &answer)) {
         part_finish_with(part, &answer);
         return;
     }
@@ -278,20 +283,37 @@ job_new(struct request *request, struct split *split)
     return job;
 }
 
-void
-split_job_start(struct request *request, struct split *split,
-                const struct command_args *args)
+/* Its words are not those of the client. */
+static struct extent
+set_encode(const struct split_job *job, uint32_t index,
+           const struct command_args *args, struct chunk_pool *pool)
+{
+    struct buf text = {0};
+    struct extent body = {0};
+
+    combine_encode(job->combine, args, index, &text);
+    body.chunk =
+        chunk_ref(chunk_pool_write(pool, text.data, text.len, &body.off));
+    body.len = (uint32_t)text.len;
+    buf_fini(&text);
+    return body;
+}
+
+static void
+start_parts(struct request *request, const struct command_args *args)
 {
     struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
-    struct split_job *job = request->job = job_new(request, split);
+    struct split_job *job = request->job;
 
     job->words = request->call.body;
     request->call.body = (struct extent){0};
     cell_inc(&request->pool->stats->requests_split);
-    cell_add(&request->pool->stats->fragments, split->part_count);
+    cell_add(&request->pool->stats->fragments, job->split.part_count);
     size_t bytes = 0;
     for (uint32_t i = 0; i < job->split.part_count; i++) {
-        job->parts[i].call.body = part_encode(&job->split, i, args, pool);
+        job->parts[i].call.body = job->combine != NULL
+            ? set_encode(job, i, args, pool)
+            : part_encode(&job->split, i, args, pool);
         bytes += job->parts[i].call.body.len;
     }
     request_weigh(request, bytes);
@@ -304,6 +326,23 @@ split_job_start(struct request *request, struct split *split,
         part_start(&job->parts[i]);
     }
     request_unref(&request);
+}
+
+void
+split_job_start(struct request *request, struct split *split,
+                const struct command_args *args)
+{
+    request->job = job_new(request, split);
+    start_parts(request, args);
+}
+
+void
+split_job_combine(struct request *request, struct split *split,
+                  struct combine *combine, const struct command_args *args)
+{
+    request->job = job_new(request, split);
+    request->job->combine = combine;
+    start_parts(request, args);
 }
 
 /* --- parts that are held -------------------------------------------------------- */
@@ -543,6 +582,7 @@ split_job_discard(struct request *request, struct split_job *job)
     }
     chunk_unref(&job->words.chunk);
     fanout_job_free(&job->fanout);
+    combine_free(&job->combine);
     split_fini(&job->split);
     mem_free(job->replies);
     mem_free(job);

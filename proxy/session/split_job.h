@@ -8,7 +8,7 @@
 #ifndef SESSION_SPLIT_JOB_H
 #define SESSION_SPLIT_JOB_H
 
-#include "command/split.h"
+#include "command/combine.h"
 #include "session/holding.h"
 #include "session/request.h"
 
@@ -16,6 +16,10 @@
  * stands in request->call.body, or nothing, is kept as split_job_words(). */
 void split_job_start(struct request *request, struct split *split,
                      const struct command_args *args);
+/* The same for sets, one a part; takes `combine` over. */
+void split_job_combine(struct request *request, struct split *split,
+                       struct combine *combine,
+                       const struct command_args *args);
 
 /* The deadline has passed: what is missing ends with an error. */
 void split_job_expire(struct request *request);

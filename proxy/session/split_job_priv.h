@@ -18,6 +18,7 @@ struct split_job {
     struct split split;
     struct fanout_job *fanout; /* the parts are shards (fanout.h), or NULL */
     struct extent words; /* of the request, if it may be slow; a ref */
+    struct combine *combine; /* the parts are sets (combine.h), or NULL */
     uint32_t left; /* parts not done */
     struct chain *replies;
     struct part_call parts[];

@@ -1,0 +1,507 @@
+/*
+ * command/combine.c - sets of several shards: union, intersection, difference.
+ *
+ * The members of all parts are listed, sorted by their bytes and then by part, so
+ * that equal ones stand together:
+ *
+ *   member  part          union          one of each run
+ *     x      0            intersection   of runs with all parts
+ *     y      0, 1         difference     of runs with part 0 alone
+ *
+ * A set has a member once, so a run has a part once.
+ */
+#include "command/combine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "command/gather.h"
+#include "resp/encode.h"
+#include "resp/reply_read.h"
+
+#define NUMBER_MAX 128 /* bytes of a weight, as servers read it */
+
+enum combine_kind {
+    COMBINE_UNION,
+    COMBINE_INTER,
+    COMBINE_DIFF
+};
+
+enum aggregate {
+    AGGREGATE_SUM,
+    AGGREGATE_MIN,
+    AGGREGATE_MAX
+};
+
+struct combine {
+    const struct command *command;
+    enum combine_kind kind;
+    enum aggregate aggregate;
+    bool is_sorted;   /* of sorted sets */
+    bool with_scores;
+    bool is_count;    /* ...CARD: only how many */
+    uint64_t limit;   /* of the count; 0: none */
+    uint32_t first_key, key_count;
+    uint32_t first_weight; /* the word, 0: none */
+};
+
+/* A member of a part, and its place in all that was read. */
+struct member {
+    struct view bytes;
+    double score;
+    struct view score_text;
+    uint32_t part;
+};
+
+struct members {
+    struct buf *replies; /* one a part */
+    struct member *all;
+    uint32_t count;
+};
+
+/* --- words ------------------------------------------------------------------- */
+
+static const struct {
+    enum command_id id;
+    enum combine_kind kind;
+    bool is_sorted, is_count, is_counted; /* the last: numkeys is in front */
+} kinds[] = {
+    {COMMAND_ID_SUNION, COMBINE_UNION, false, false, false},
+    {COMMAND_ID_SINTER, COMBINE_INTER, false, false, false},
+    {COMMAND_ID_SDIFF, COMBINE_DIFF, false, false, false},
+    {COMMAND_ID_SINTERCARD, COMBINE_INTER, false, true, true},
+    {COMMAND_ID_ZUNION, COMBINE_UNION, true, false, true},
+    {COMMAND_ID_ZINTER, COMBINE_INTER, true, false, true},
+    {COMMAND_ID_ZDIFF, COMBINE_DIFF, true, false, true},
+    {COMMAND_ID_ZINTERCARD, COMBINE_INTER, true, true, true},
+};
+
+static bool
+take_keys(struct combine *combine, const struct command_args *args,
+          bool is_counted, uint32_t *at)
+{
+    uint64_t count;
+
+    combine->first_key = is_counted ? 2 : 1;
+    if (!is_counted)
+        count = args->argc - 1;
+    else if (!view_to_u64(command_arg(args, 1), &count) ||
+             count > args->argc - 2)
+        return false;
+    combine->key_count = (uint32_t)count;
+    *at = combine->first_key + combine->key_count;
+    return count > 0;
+}
+
+/* A weight that a server would take. */
+static bool
+is_number(struct view text)
+{
+    char copy[NUMBER_MAX + 1];
+    char *end;
+
+    if (text.len == 0 || text.len > NUMBER_MAX ||
+        strchr(" \t\r\n\v\f", text.data[0]) != NULL)
+        return false;
+    memcpy(copy, text.data, text.len);
+    copy[text.len] = '\0';
+    double value = strtod(copy, &end);
+    return end == copy + text.len && !isnan(value);
+}
+
+static bool
+take_weights(struct combine *combine, const struct command_args *args,
+             uint32_t *at)
+{
+    combine->first_weight = *at;
+    if (args->argc - *at < combine->key_count)
+        return false;
+    for (uint32_t i = 0; i < combine->key_count; i++)
+        if (!is_number(command_arg(args, (*at)++)))
+            return false;
+    return true;
+}
+
+static bool
+take_aggregate(struct combine *combine, struct view word)
+{
+    if (view_equal_nocase(word, VIEW("SUM")))
+        combine->aggregate = AGGREGATE_SUM;
+    else if (view_equal_nocase(word, VIEW("MIN")))
+        combine->aggregate = AGGREGATE_MIN;
+    else if (view_equal_nocase(word, VIEW("MAX")))
+        combine->aggregate = AGGREGATE_MAX;
+    else
+        return false;
+    return true;
+}
+
+/* One option with what belongs to it. */
+static bool
+take_option(struct combine *combine, const struct command_args *args,
+            uint32_t *at)
+{
+    struct view word = command_arg(args, (*at)++);
+    bool has_more = *at < args->argc;
+    bool is_list = combine->is_sorted && !combine->is_count;
+    bool is_weighed = is_list && combine->kind != COMBINE_DIFF;
+
+    if (is_list && view_equal_nocase(word, VIEW("WITHSCORES")))
+        return combine->with_scores = true;
+    if (combine->is_count && has_more && view_equal_nocase(word, VIEW("LIMIT")))
+        return view_to_u64(command_arg(args, (*at)++), &combine->limit);
+    if (is_weighed && has_more && view_equal_nocase(word, VIEW("WEIGHTS")))
+        return take_weights(combine, args, at);
+    if (is_weighed && has_more && view_equal_nocase(word, VIEW("AGGREGATE")))
+        return take_aggregate(combine, command_arg(args, (*at)++));
+    return false;
+}
+
+static bool
+take_words(struct combine *combine, const struct command_args *args,
+           bool is_counted)
+{
+    uint32_t at;
+
+    if (!take_keys(combine, args, is_counted, &at))
+        return false;
+    while (at < args->argc)
+        if (!take_option(combine, args, &at))
+            return false;
+    return true;
+}
+
+struct combine *
+combine_new(const struct command *command, const struct command_args *args)
+{
+    size_t i = 0;
+
+    while (i < ARRAY_LEN(kinds) && kinds[i].id != command->id)
+        i++;
+    if (i == ARRAY_LEN(kinds))
+        return NULL;
+    struct combine *combine = MEM_NEW(struct combine);
+    combine->command = command;
+    combine->kind = kinds[i].kind;
+    combine->is_sorted = kinds[i].is_sorted;
+    combine->is_count = kinds[i].is_count;
+    if (!take_words(combine, args, kinds[i].is_counted))
+        combine_free(&combine);
+    return combine;
+}
+
+void
+combine_free(struct combine **combinep)
+{
+    mem_free(*combinep);
+    *combinep = NULL;
+}
+
+uint32_t
+combine_first_key(const struct combine *combine)
+{
+    return combine->first_key;
+}
+
+uint32_t
+combine_key_count(const struct combine *combine)
+{
+    return combine->key_count;
+}
+
+/* --- parts ------------------------------------------------------------------- */
+
+void
+combine_encode(const struct combine *combine, const struct command_args *args,
+               uint32_t part, struct buf *out)
+{
+    struct view key = command_arg(args, combine->first_key + part);
+
+    if (!combine->is_sorted) {
+        encode_array(out, 2);
+        encode_bulk_str(out, "SUNION");
+        encode_bulk(out, key);
+        return;
+    }
+    encode_array(out, combine->first_weight > 0 ? 6 : 4);
+    encode_bulk_str(out, "ZUNION");
+    encode_bulk_str(out, "1");
+    encode_bulk(out, key);
+    if (combine->first_weight > 0) {
+        encode_bulk_str(out, "WEIGHTS");
+        encode_bulk(out, command_arg(args, combine->first_weight + part));
+    }
+    encode_bulk_str(out, "WITHSCORES");
+}
+
+/* --- reading ----------------------------------------------------------------- */
+
+static bool
+read_score(struct view *rest, struct member *member)
+{
+    struct reply_item item;
+    char text[NUMBER_MAX + 1];
+
+    if (!reply_next(rest, &item) || item.is_null ||
+        (item.type != RESP_BULK && item.type != RESP_DOUBLE) ||
+        item.text.len == 0 || item.text.len > NUMBER_MAX)
+        return false;
+    memcpy(text, item.text.data, item.text.len);
+    text[item.text.len] = '\0';
+    member->score_text = item.text;
+    member->score = strtod(text, NULL);
+    return true;
+}
+
+/* In the third version a member and its score are an array of two. */
+static bool
+read_member(const struct combine *combine, struct view *rest,
+            struct member *member)
+{
+    struct reply_item item;
+
+    if (!reply_next(rest, &item))
+        return false;
+    if (combine->is_sorted && item.type == RESP_ARRAY &&
+        (item.count != 2 || !reply_next(rest, &item)))
+        return false;
+    if (item.type != RESP_BULK || item.is_null)
+        return false;
+    member->bytes = item.text;
+    return !combine->is_sorted || read_score(rest, member);
+}
+
+/* The header of a part; how many members it has. */
+static bool
+read_size(const struct combine *combine, struct view *rest, uint64_t *size)
+{
+    struct reply_item item;
+
+    if (!reply_next(rest, &item) || item.is_null ||
+        (item.type != RESP_ARRAY && item.type != RESP_SET))
+        return false;
+    *size = item.count;
+    /* Flat in the second version, member and score by turns. */
+    struct view ahead = *rest;
+    if (combine->is_sorted && item.count > 0 && reply_next(&ahead, &item) &&
+        item.type == RESP_BULK)
+        *size /= 2;
+    return *size <= rest->len;
+}
+
+static bool
+read_part(const struct combine *combine, struct members *members,
+          uint32_t part)
+{
+    struct view rest = buf_view(&members->replies[part]);
+    uint64_t size;
+
+    if (!read_size(combine, &rest, &size) ||
+        size > UINT32_MAX / 2 - members->count)
+        return false;
+    members->all = mem_realloc(
+        members->all,
+        (members->count + (size_t)size + 1) * sizeof(*members->all));
+    for (uint64_t i = 0; i < size; i++) {
+        struct member *member = &members->all[members->count++];
+        *member = (struct member){.part = part};
+        if (!read_member(combine, &rest, member))
+            return false;
+    }
+    return rest.len == 0;
+}
+
+static bool
+read_parts(const struct combine *combine, struct gather *gather,
+           struct members *members)
+{
+    members->replies = mem_array(gather->count, sizeof(struct buf));
+    for (uint32_t i = 0; i < gather->count; i++) {
+        chain_cursor_read(&gather->cursors[i], gather->cursors[i].left,
+                          &members->replies[i]);
+        if (!read_part(combine, members, i))
+            return false;
+    }
+    return true;
+}
+
+static void
+members_fini(struct members *members, uint32_t parts)
+{
+    for (uint32_t i = 0; members->replies != NULL && i < parts; i++)
+        buf_fini(&members->replies[i]);
+    mem_free(members->replies);
+    mem_free(members->all);
+}
+
+/* --- doing ------------------------------------------------------------------- */
+
+static int
+by_bytes(const void *one, const void *other)
+{
+    const struct member *a = one, *b = other;
+    int order = view_compare(a->bytes, b->bytes);
+
+    if (order != 0)
+        return order;
+    return a->part < b->part ? -1 : a->part > b->part;
+}
+
+static int
+by_score(const void *one, const void *other)
+{
+    const struct member *a = one, *b = other;
+
+    if (a->score < b->score)
+        return -1;
+    return a->score > b->score ? 1 : view_compare(a->bytes, b->bytes);
+}
+
+/* What one more score makes of a member's. */
+static void
+add_score(const struct combine *combine, struct member *member, double score)
+{
+    double value = member->score;
+
+    switch (combine->aggregate) {
+    case AGGREGATE_SUM:
+        value += score;
+        if (isnan(value)) /* inf and -inf */
+            value = 0;
+        break;
+    case AGGREGATE_MIN:
+        value = MIN(value, score);
+        break;
+    case AGGREGATE_MAX:
+        value = MAX(value, score);
+        break;
+    }
+    member->score = value;
+    member->score_text = view_of(NULL, 0);
+}
+
+static bool
+is_wanted(const struct combine *combine, const struct member *run,
+          uint32_t len)
+{
+    switch (combine->kind) {
+    case COMBINE_UNION:
+        return true;
+    case COMBINE_INTER:
+        return len == combine->key_count;
+    case COMBINE_DIFF:
+        return len == 1 && run->part == 0;
+    }
+    return false;
+}
+
+/* Leave one member a run that is wanted. */
+static void
+combine_members(const struct combine *combine, struct members *members)
+{
+    uint32_t kept = 0, next;
+
+    if (members->count > 0)
+        qsort(members->all, members->count, sizeof(*members->all), by_bytes);
+    for (uint32_t at = 0; at < members->count; at = next) {
+        struct member member = members->all[at];
+        for (next = at + 1; next < members->count &&
+             view_equal(members->all[next].bytes, member.bytes);
+             next++)
+            add_score(combine, &member, members->all[next].score);
+        if (is_wanted(combine, &members->all[at], next - at))
+            members->all[kept++] = member;
+    }
+    members->count = kept;
+    if (combine->is_sorted && kept > 0)
+        qsort(members->all, kept, sizeof(*members->all), by_score);
+}
+
+/* --- writing ----------------------------------------------------------------- */
+
+/* As it came, if nothing was added to it. */
+static void
+encode_score(struct buf *out, int resp, const struct member *member)
+{
+    char text[NUMBER_MAX];
+    struct view score = member->score_text;
+
+    if (score.len == 0) {
+        int len = isinf(member->score)
+            ? snprintf(text, sizeof(text), member->score > 0 ? "inf" : "-inf")
+            : snprintf(text, sizeof(text), "%.17g", member->score);
+        score = view_of(text, (size_t)len);
+    }
+    if (resp < 3) {
+        encode_bulk(out, score);
+        return;
+    }
+    buf_append_char(out, ',');
+    buf_append_view(out, score);
+    buf_append_str(out, "\r\n");
+}
+
+static void
+encode_header(const struct combine *combine, int resp, uint32_t count,
+              struct buf *out)
+{
+    if (!combine->is_sorted)
+        encode_set(out, resp, count);
+    else
+        encode_array(out, combine->with_scores && resp < 3 ? 2 * (size_t)count
+                                                           : count);
+}
+
+static void
+encode_members(const struct combine *combine, const struct members *members,
+               int resp, struct buf *out)
+{
+    encode_header(combine, resp, members->count, out);
+    for (uint32_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->all[i];
+        if (combine->with_scores && resp >= 3)
+            encode_array(out, 2);
+        encode_bulk(out, member->bytes);
+        if (combine->with_scores)
+            encode_score(out, resp, member);
+    }
+}
+
+static void
+encode_reply(const struct combine *combine, const struct members *members,
+             int resp, struct buf *out)
+{
+    uint64_t count = members->count;
+
+    if (!combine->is_count)
+        encode_members(combine, members, resp, out);
+    else
+        encode_integer(out, (int64_t)(combine->limit > 0
+                                          ? MIN(count, combine->limit)
+                                          : count));
+}
+
+enum merge_result
+combine_merge(const struct combine *combine, const struct chain *replies,
+              int resp, struct chunk_pool *pool, struct chain *out)
+{
+    struct gather gather;
+    struct members members = {0};
+    struct buf reply = {0};
+
+    gather_init(&gather, combine->command, combine->key_count, pool);
+    enum merge_result result = gather_open_good(&gather, replies);
+    if (result == MERGE_OK && !read_parts(combine, &gather, &members))
+        result = gather_bad(&gather);
+    if (result == MERGE_OK) {
+        combine_members(combine, &members);
+        encode_reply(combine, &members, resp, &reply);
+        chain_copy(&gather.reply, pool, reply.data, reply.len);
+    }
+    members_fini(&members, gather.count);
+    buf_fini(&reply);
+    gather_fini(&gather, out);
+    return result;
+}

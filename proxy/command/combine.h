@@ -1,0 +1,46 @@
+/*
+ * command/combine.h - SUNION, SINTER, SDIFF and their like over several shards.
+ *
+ *   SINTER a b        ->  part 0: SUNION a             -> *2 x y
+ *                         part 1: SUNION b             -> *2 y z   ->  *1 y
+ *   ZUNION 2 a b ...  ->  part 0: ZUNION 1 a ... WITHSCORES
+ *
+ * No shard has all of the keys, so each set is asked for whole, and what the
+ * command does is done here.  Every part has one key.  Of sorted sets each part
+ * has its weight already.  What a command answers is what a server would that has
+ * the same sets, but for the order of members without scores, which servers do
+ * not promise, and the last digits of sums.
+ *
+ * Pure.
+ */
+#ifndef COMMAND_COMBINE_H
+#define COMMAND_COMBINE_H
+
+#include "base/chain.h"
+#include "command/split.h"
+
+struct combine;
+
+/* NULL when the command is none of these, or its words are not in order: then a
+ * server has to say so.  Keeps nothing of `args`. */
+struct combine *combine_new(const struct command *command,
+                            const struct command_args *args) MUST_CHECK;
+void combine_free(struct combine **combinep);
+
+/* The keys are words from `first` on, `count` of them. */
+uint32_t combine_first_key(const struct combine *combine);
+uint32_t combine_key_count(const struct combine *combine);
+
+/* Append the request of one part. */
+void combine_encode(const struct combine *combine,
+                    const struct command_args *args, uint32_t part,
+                    struct buf *out);
+
+/* Make one reply, at the end of `out`, of one whole reply a part; an error of any
+ * of them, the first in order, is the answer. */
+enum merge_result combine_merge(const struct combine *combine,
+                                const struct chain *replies, int resp,
+                                struct chunk_pool *pool,
+                                struct chain *out) MUST_CHECK;
+
+#endif

@@ -1,0 +1,197 @@
+"""Sets on several shards, read and combined by the proxy: as one server does it.
+
+Only with gather_sets.
+"""
+
+import random
+
+import pytest
+
+from harness import eventually, running_world
+from lib_cluster import Cluster, start_proxy
+from test_same_as_direct import CROSSSLOT, THREE, elements
+
+SETTING = "      gather_sets: true\n"
+SETS = [f"{word}:s" for word in "alpha beta gamma delta eps zeta".split()]
+SORTED = [f"{word}:z" for word in "one two three four five six".split()]
+MEMBERS = ["", "a", "b", "c\r\n", "\x00", "x" * 700] + \
+    [f"m{n}" for n in range(40)]
+SCORES = ["1", "2.5", "-3", "1e10", "inf", "0.5", "7", "-inf"]
+
+
+class Setting:
+    """A pool that combines sets, and a server with all of the keys."""
+
+    def __init__(self, proxy, servers, direct):
+        self.proxy = proxy
+        self.servers = servers
+        self.direct = direct
+
+    def both(self, version):
+        found = []
+        for place in (self.proxy, self.direct):
+            raw = place.raw()
+            raw.command("HELLO", version)
+            found.append(raw)
+        return found
+
+
+def fill(places):
+    """The same keys everywhere: sets, sorted sets, and one of another kind."""
+    chance = random.Random(1)
+    commands = [("FLUSHALL",), ("SET", "text", "v")]
+    for key in SETS:
+        commands.append(("SADD", key, *chance.sample(MEMBERS, 25)))
+    for key in SORTED:
+        words = [word for member in chance.sample(MEMBERS, 25)
+                 for word in (chance.choice(SCORES), member)]
+        commands.append(("ZADD", key, *words))
+    for raw in places:
+        replies = raw.pipeline(*commands)
+        assert not [reply for reply in replies if reply[:1] == b"-"]
+
+
+@pytest.fixture(scope="module")
+def world():
+    yield from running_world()
+
+
+@pytest.fixture(scope="module")
+def direct(world):
+    return world.server()
+
+
+@pytest.fixture(scope="module")
+def listed(world, direct):
+    servers = world.start_servers(3)
+    a, b, c = (server.address for server in servers)
+    return Setting(world.proxy(THREE + SETTING, a=a, b=b, c=c), servers,
+                   direct)
+
+
+@pytest.fixture(scope="module")
+def clustered(world, direct):
+    cluster = Cluster(world, replicas=0)
+    proxy = start_proxy(world, cluster.seeds(), gather_sets="true")
+    return Setting(proxy, [node.server for node in cluster.nodes], direct)
+
+
+@pytest.fixture(params=["listed", "clustered"])
+def setting(request):
+    this = request.getfixturevalue(request.param)
+    fill(this.both(2))
+    return this
+
+
+def alike(command, reply):
+    """Sets have no order."""
+    if command[0] in ("SUNION", "SINTER", "SDIFF") and reply[:1] in b"*~":
+        header, found = elements(reply)
+        return header, sorted(found)
+    return reply
+
+
+def random_keys(chance, kinds):
+    return [chance.choice(kinds + ["none"])
+            for _ in range(chance.randint(2, 5))]
+
+
+def random_command(chance):
+    """One that a server takes."""
+    name = chance.choice(["SUNION", "SINTER", "SDIFF", "SINTERCARD", "ZUNION",
+                          "ZINTER", "ZDIFF", "ZINTERCARD"])
+    if name[0] == "S":
+        keys = random_keys(chance, SETS)
+    else:
+        keys = random_keys(chance, SETS + SORTED + SORTED)
+    if name in ("SUNION", "SINTER", "SDIFF"):
+        return [name, *keys]
+    words = [name, len(keys), *keys]
+    if name.endswith("CARD"):
+        return words + (["LIMIT", chance.randint(0, 9)]
+                        if chance.random() < 0.5 else [])
+    if name != "ZDIFF" and chance.random() < 0.5:
+        words += ["WEIGHTS"] + [chance.choice(["1", "2", "-1", "0.5", "3"])
+                                for _ in keys]
+    if name != "ZDIFF" and chance.random() < 0.5:
+        words += ["aggregate", chance.choice(["sum", "MIN", "MAX"])]
+    if chance.random() < 0.7:
+        words.append("WITHSCORES")
+    return words
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_random_commands_are_answered_as_by_one_server(setting, version):
+    chance = random.Random(version)
+    through, direct = setting.both(version)
+    for _ in range(400):
+        command = random_command(chance)
+        assert alike(command, through.command(*command)) == \
+            alike(command, direct.command(*command)), command
+
+
+def test_what_is_no_set_is_an_error(setting):
+    through, direct = setting.both(2)
+    for command in (["SUNION", *SETS, "text"], ["SINTER", "text", *SETS],
+                    ["SDIFF", *SETS, *SORTED], ["ZUNION", 4, *SORTED[:3], "text"],
+                    ["SINTERCARD", 6, *SETS[:5], "text"]):
+        reply = direct.command(*command)
+        assert through.command(*command) == reply
+        assert reply.startswith(b"-WRONGTYPE ")
+
+
+def test_what_writes_or_is_not_in_order_stays_refused(setting):
+    through = setting.proxy.raw()
+    for command in (["SUNIONSTORE", "to", *SETS], ["ZUNIONSTORE", "to", 6, *SORTED],
+                    ["PFCOUNT", "text", *SETS], ["ZUNION", 6, *SORTED, "WEIGHTS", 1],
+                    ["ZINTER", 6, *SORTED, "NOSUCH"],
+                    ["ZDIFF", 6, *SORTED, "AGGREGATE", "SUM"],
+                    ["SINTERCARD", 6, *SETS, "LIMIT", -1]):
+        assert through.command(*command) == CROSSSLOT, command
+    replies = through.pipeline(["MULTI"], ["SUNION", *SETS], ["EXEC"])
+    assert replies[1].startswith(CROSSSLOT[:-2])
+    assert replies[2].startswith(b"-EXECABORT ")
+
+
+def test_they_keep_their_place_in_a_pipeline(setting):
+    commands = []
+    for number in range(100):
+        commands += [("SADD", SETS[number % 6], f"new{number}"),
+                     ("SINTERCARD", 6, *SETS), ("SUNION", *SETS),
+                     ("ECHO", number)]
+    through, direct = setting.both(2)
+    ours, theirs = through.pipeline(*commands), direct.pipeline(*commands)
+    assert [alike(c, r) for c, r in zip(commands, ours)] == \
+        [alike(c, r) for c, r in zip(commands, theirs)]
+
+
+def test_large_sets_are_combined(listed):
+    through, direct = listed.both(2)
+    for raw in (through, direct):
+        for key in SETS:
+            raw.command("DEL", key)
+            raw.command("SADD", key, *(f"{key if n < 5000 else ''}:{n}"
+                                       for n in range(10000)))
+    for command in (["SUNION", *SETS], ["SINTER", *SETS]):
+        ours, theirs = (alike(command, raw.command(*command))
+                        for raw in (through, direct))
+        assert ours == theirs
+
+
+def test_a_shard_that_is_down_is_named(world):
+    servers = world.start_servers(3)
+    a, b, c = (server.address for server in servers)
+    raw = world.proxy(THREE + SETTING, a=a, b=b, c=c).raw()
+    for key in SETS:
+        raw.command("SADD", key, "x")
+    assert all(server.client().dbsize() for server in servers)
+    servers[1].kill()
+    eventually(lambda: raw.command("SUNION", *SETS).startswith(
+        b"-CLUSTERDOWN proxy: no reachable primary for shard b"))
+
+
+def test_by_default_they_are_refused(world, listed):
+    a, b, c = (server.address for server in listed.servers)
+    raw = world.proxy(THREE, a=a, b=b, c=c).raw()
+    assert raw.command("SUNION", *SETS) == CROSSSLOT
+    assert raw.command("ZUNION", 6, *SORTED) == CROSSSLOT
