@@ -19,25 +19,30 @@ text_or_empty(const char *text)
     return text == NULL ? "" : text;
 }
 
-/* The server's letters: c closes once its answers are out, O is a monitor, P
- * listens to channels, b waits for somebody, x is in a transaction, U came in over
- * a UNIX socket, r has said READONLY, N nothing to say. */
-static const char *
-session_flags(const struct session *session, const char *local_address)
+/* The server's letters: O is a monitor, P listens, x is in a transaction, b waits
+ * for somebody, c closes once its answers are out, U came in over a UNIX socket,
+ * r has said READONLY; N is none of these. */
+static void
+describe_flags(const struct session *session, bool is_path, struct buf *out)
 {
-    if (session->state != SESSION_OPEN)
-        return "c";
+    size_t start = out->len;
+
     if (session->monitor != NULL)
-        return local_address[0] == '/' ? "OU" : "O";
+        buf_append_char(out, 'O');
     if (subscriber_is_listening(session))
-        return local_address[0] == '/' ? "PU" : "P";
-    if (session->is_postponed || blocking_is_on(session))
-        return local_address[0] == '/' ? "bU" : "b";
+        buf_append_char(out, 'P');
     if (session->transaction != NULL)
-        return local_address[0] == '/' ? "xU" : "x";
+        buf_append_char(out, 'x');
+    if (session->is_postponed || blocking_is_on(session))
+        buf_append_char(out, 'b');
+    if (session->state != SESSION_OPEN)
+        buf_append_char(out, 'c');
+    if (is_path)
+        buf_append_char(out, 'U');
     if (session->is_readonly)
-        return local_address[0] == '/' ? "Ur" : "r";
-    return local_address[0] == '/' ? "U" : "N";
+        buf_append_char(out, 'r');
+    if (out->len == start)
+        buf_append_char(out, 'N');
 }
 
 void
@@ -82,10 +87,10 @@ describe_place(const struct session *session, struct buf *out)
     buf_printf(out, " name=%s",
                text_or_empty(session->info ? session->info->name : NULL));
     uint64_t now = loop_now_us(session->pool->env->loop);
-    buf_printf(out, " age=%llu idle=%llu flags=%s",
+    buf_printf(out, " age=%llu idle=%llu flags=",
                (unsigned long long)(now - session->created_us) / 1000000,
-               (unsigned long long)(now - session->used_us) / 1000000,
-               session_flags(session, place.laddr));
+               (unsigned long long)(now - session->used_us) / 1000000);
+    describe_flags(session, place.laddr[0] == '/', out);
 }
 
 static void

@@ -60,7 +60,7 @@ give_to_others(struct session_pool *pool, struct view lines)
 
     if (env->on_lines != NULL && env->on_lines(env, pool->id, lines))
         return;
-    cell_add(&pool->stats->monitor_lost, lines.len);
+    cell_add(&pool->stats->monitor_lost_bytes, lines.len);
     log_warn_limited(pool->settings->name, NULL, "lines of MONITOR dropped",
                      "pool=%s bytes=%zu", pool->settings->name, lines.len);
 }

@@ -153,6 +153,18 @@ def test_the_list_is_of_those_that_were_asked_for(proxy):
     assert set(known) <= set(map(int, re.findall(rb"\bid=(\d+)", text)))
 
 
+def test_who_listens_is_of_another_type(proxy):
+    admin, listener = proxy.raw("demo"), proxy.raw("demo")
+    number = client_id(listener)
+    listener.command("SUBSCRIBE", "news")
+    text = admin.command("CLIENT", "LIST", "TYPE", "pubsub")
+    assert re.findall(rb"id=(\d+) .* flags=P ", text) == [b"%d" % number]
+    assert b"id=%d " % number not in admin.command("CLIENT", "LIST", "TYPE",
+                                                   "normal")
+    assert admin.command("CLIENT", "KILL", "TYPE", "pubsub") == b":1\r\n"
+    assert listener.is_closed()
+
+
 def test_redis_py_kills_and_lists(proxy):
     client = proxy.client("demo")
     victim = proxy.client("demo")
