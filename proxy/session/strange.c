@@ -3,6 +3,8 @@
  */
 #include "session/strange.h"
 
+#include <string.h>
+
 #include "base/log.h"
 #include "session/incoming.h"
 #include "session/learning.h"
@@ -24,11 +26,23 @@ answer_unasked(struct session *session, struct view name)
                  &session->pool->stats->errors_unreachable);
 }
 
+/* A server would tell of "config|get" what it knows of CONFIG GET, but takes it
+ * from nobody. */
+static bool
+is_subcommand(struct view name)
+{
+    return name.len > 0 && memchr(name.data, '|', name.len) != NULL;
+}
+
 const struct command *
 strange_command(struct session *session, const struct command_args *args)
 {
     const struct command *command = NULL;
 
+    if (is_subcommand(command_arg(args, 0))) {
+        answer_unknown(session, args);
+        return NULL;
+    }
     switch (learning_find(session, command_arg(args, 0), &command)) {
     case LEARNING_KNOWN:
         return command;
