@@ -56,9 +56,9 @@ note_taken(struct session *session, uint64_t now_us)
 {
     size_t unsent = stream_unsent(&session->stream);
 
-    if (unsent < session->unsent)
+    if (unsent < session->pausing->unsent)
         session->sent_us = now_us;
-    session->unsent = unsent;
+    session->pausing->unsent = unsent;
 }
 
 /* Somebody who takes no byte while others wait behind its answer, or NULL. */

@@ -53,6 +53,7 @@ struct request {
     struct call call;
     struct chain reply;      /* kept until its turn */
     struct lane *paused;     /* the lane that waits for our turn, or NULL */
+    size_t unsent;           /* while one does: what its client has not taken */
     struct extent refusal;   /* of a transaction: a command was not queued */
     bool multi_failed;       /* ... nor was MULTI taken */
     bool blocks;             /* may wait for long, on a private lane */

@@ -42,7 +42,7 @@ session_pause_lane(struct session *session, struct request *request)
     if (session->pausing != NULL)
         return;
     session->pausing = request;
-    session->unsent = stream_unsent(&session->stream);
+    request->unsent = stream_unsent(&session->stream);
     request->paused = request->call.lane;
     TAILQ_INSERT_TAIL(&session->pool->pausing, session, pausing_link);
     lane_pause(request->call.lane);
