@@ -77,6 +77,7 @@ def transact(client, *commands):
         return pipe.execute()
 
 
+@pytest.mark.threads
 def test_what_one_client_has_shown_runs_on_every_shard(proxy):
     body, sha = new_script("return {KEYS[1], ARGV[1]}")
     assert proxy.client().eval(body, 1, "first", "x") == [b"first", b"x"]
@@ -118,6 +119,7 @@ def test_order_is_kept_in_a_pipeline(proxy):
                            b":3\r\n", b":3\r\n", b"$-1\r\n"]
 
 
+@pytest.mark.threads
 def test_servers_that_lose_their_scripts_are_given_them_again(plain, servers):
     body, sha = new_script("return 7")
     client = plain.client("three")
