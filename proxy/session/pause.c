@@ -91,6 +91,22 @@ on_quiet(struct timer *timer, void *arg)
 /* --- its end ------------------------------------------------------------- */
 
 static void
+set_postponed(struct session *session, bool is_postponed)
+{
+    struct cell *count = &session->pool->stats->clients_blocked;
+
+    cell_add(count, (uint64_t)is_postponed);
+    cell_sub(count, (uint64_t)session->is_postponed);
+    session->is_postponed = is_postponed;
+}
+
+void
+pause_leave(struct session *session)
+{
+    set_postponed(session, false);
+}
+
+static void
 let_go_on(struct session_pool *pool)
 {
     struct session *session;
@@ -98,7 +114,7 @@ let_go_on(struct session_pool *pool)
     TAILQ_FOREACH(session, &pool->sessions, link)
     {
         if (session->is_postponed) {
-            session->is_postponed = false;
+            set_postponed(session, false);
             session_resume_later(session);
         }
     }
@@ -210,7 +226,7 @@ pause_must_wait_early(struct session *session, const struct command *command)
         session->monitor != NULL || command->id == COMMAND_ID_QUIT ||
         (pause->mode == PAUSE_WRITE && !writes(session, command)))
         return false;
-    session->is_postponed = true;
+    set_postponed(session, true);
     return true;
 }
 

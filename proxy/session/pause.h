@@ -37,6 +37,8 @@ bool pause_must_wait(const struct incoming *in) MUST_CHECK;
 bool pause_must_wait_early(struct session *session,
                            const struct command *command) MUST_CHECK;
 
+/* The session ends. */
+void pause_leave(struct session *session);
 void pause_free(struct session_pool *pool);
 
 #endif

@@ -14,6 +14,7 @@
 #include "session/local.h"
 #include "session/monitor.h"
 #include "session/note.h"
+#include "session/pause.h"
 #include "session/private_lane.h"
 #include "session/subscriber.h"
 #include "session/transaction.h"
@@ -183,6 +184,7 @@ session_close(struct session **sessionp, enum close_reason why)
     stream_close(&session->stream);
     session_drop_scan(session);
     monitor_leave(session);
+    pause_leave(session);
     upload_abort(session);
     struct lane *paused = session_unpause(session);
     while ((request = TAILQ_FIRST(&session->queue)) != NULL)
