@@ -180,7 +180,7 @@ class ClusterSides(Sides):
 
 def refusal(command, shards):
     """Why a command cannot be served by three servers, None if it can."""
-    if command.name in SPLIT:
+    if command.name in SPLIT or command.name == b"xread":
         return None
     if command.name in (b"sort", b"sort_ro"):
         for option in (b"BY", b"GET"):
