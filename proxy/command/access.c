@@ -146,8 +146,12 @@ access_allows_learnt(struct view rules, const struct command *command)
 static bool
 is_for_servers(const struct command *row)
 {
+    /* Each server has a log and latencies of its own, as the proxy has. */
+    bool is_log = is_inside(row, command_by_id(COMMAND_ID_SLOWLOG)) ||
+        is_inside(row, command_by_id(COMMAND_ID_LATENCY));
+
     if (row->class != CLASS_LOCAL && row->class != CLASS_ANY &&
-        row->class != CLASS_REFUSE)
+        row->class != CLASS_REFUSE && !is_log)
         return false;
     switch ((int)row->id) {
     case COMMAND_ID_ASKING:

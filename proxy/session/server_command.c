@@ -15,7 +15,7 @@ server_command_is_for_all(const struct session *session,
 {
     return server_command_is(session, command) && !is_single(session) &&
         command->keyspec[0] == '\0' &&
-        (command->class == CLASS_REFUSE ||
+        (command->class == CLASS_REFUSE || command->class == CLASS_FANOUT ||
          command->id == COMMAND_ID_CONFIG_GET ||
          command->id == COMMAND_ID_INFO);
 }

@@ -174,7 +174,8 @@ fate_of(const struct incoming *in)
     bool is_single = session->generation->shard_count == 1;
 
     if (server_command_is(session, command) && is_single)
-        return FATE_QUEUE;
+        return (command->flags & COMMAND_NO_MULTI) != 0 ? FATE_FORBIDDEN
+                                                        : FATE_QUEUE;
     switch ((enum command_class)command->class) {
     case CLASS_ROUTE:
         return strcmp(command->group, "cluster") == 0 ? FATE_FORBIDDEN

@@ -28,7 +28,7 @@ WORDS = [
     "CONFIG SET", "CONFIG NOSUCH", "SET k v", "DEBUG DIGEST-VALUE k",
     "DEBUG OBJECT nosuch", "DEBUG JMAP", "DEBUG DIGEST", "ACL WHOAMI", "ACL LIST",
     "MODULE LIST", "ROLE", "MULTI", "CONFIG SET maxmemory 0", "DEBUG SLEEP 0",
-    "EXEC", "LATENCY LATEST", "ACL GETUSER default", "CONFIG|GET maxmemory",
+    "SAVE", "EXEC", "EXEC", "SLOWLOG GET", "LATENCY LATEST", "ACL GETUSER default", "CONFIG|GET maxmemory",
 ]
 
 

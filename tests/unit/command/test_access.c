@@ -110,6 +110,7 @@ START_TEST(nothing_goes_to_the_servers_at_first)
     ck_assert(!sends("+config|set", COMMAND_ID_CONFIG_GET));
     ck_assert(sends("+config", COMMAND_ID_CONFIG_GET));
     ck_assert(sends("+@admin -shutdown", COMMAND_ID_DEBUG));
+    ck_assert(sends("+slowlog", COMMAND_ID_SLOWLOG_GET));
     ck_assert(!sends("+@admin -shutdown", COMMAND_ID_SHUTDOWN));
 }
 END_TEST
