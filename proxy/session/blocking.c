@@ -23,7 +23,8 @@ struct blocking {
     struct timer timer; /* its time-out and request_timeout */
     struct request *request;
     int64_t timeout_ms; /* its own, or FOR_EVER_MS */
-    bool is_waiting;    /* it is at the server */
+    bool is_waiting;    /* it is at the server ... */
+    bool is_moving;     /* ... which was asked to let go of it */
     struct extent body; /* of one that may have to race; a ref */
     struct stream_race *race; /* it waits at several shards, or NULL */
 };
@@ -214,6 +215,7 @@ blocking_begin(struct request *request, struct lane *lane)
     if (lane != NULL)
         ask_id(blocking, lane);
     set_waiting(request->session, true);
+    blocking->is_moving = false;
     if (blocking->timeout_ms == FOR_EVER_MS)
         return;
     int64_t wait_ms = blocking->timeout_ms + settings->request_timeout_ms;
@@ -277,6 +279,18 @@ blocking_unblock(struct session *session, bool with_error)
 }
 
 /* --- its end --------------------------------------------------------------------- */
+
+void
+blocking_set_moving(struct session *session)
+{
+    session->blocking->is_moving = true;
+}
+
+bool
+blocking_is_moving(const struct session *session)
+{
+    return session->blocking != NULL && session->blocking->is_moving;
+}
 
 void
 blocking_suspend(struct request *request)

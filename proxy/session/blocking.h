@@ -47,6 +47,9 @@ void blocking_prepare_race(struct request *request, const struct incoming *in,
 bool blocking_take_null(struct request *request) MUST_CHECK;
 /* If it waits at several shards: answer it, as at its time-out or with an error. */
 bool blocking_unblock(struct session *session, bool with_error) MUST_CHECK;
+/* Its server was asked to end the wait, so that it can go on elsewhere. */
+void blocking_set_moving(struct session *session);
+bool blocking_is_moving(const struct session *session) MUST_CHECK;
 /* It is so no longer, but goes on: the time of all requests runs. */
 void blocking_suspend(struct request *request);
 /* It is done. */

@@ -18,6 +18,7 @@
 #include "session/subscriber.h"
 #include "session/wait.h"
 #include "session/slow_log.h"
+#include "session/unblock.h"
 
 #define TICK_MS 1000       /* idle clients are looked for this often */
 #define SILENT_US 1000000 /* a request that waits for longer makes us ask */
@@ -254,6 +255,7 @@ session_pool_take(struct session_pool *pool, const struct edition *edition,
     slow_log_configure(pool);
     session_pool_start(pool, blocks);
     late_writes_look(pool);
+    unblock_held(pool);
     if (pool->board != NULL)
         board_follow(pool->board);
     TAILQ_FOREACH(session, &pool->sessions, link)

@@ -293,6 +293,21 @@ holding_settle(struct request *request, struct view line)
     take_refusal(request, attempt, line);
 }
 
+/* Who waits is moved when its master is one no more, and before that when we have
+ * asked for it. */
+static enum retry_action
+action_of_master(const struct request *request, const struct attempt *attempt,
+                 struct view line)
+{
+    enum outcome outcome = outcome_of(line);
+
+    if (outcome == OUTCOME_UNBLOCKED && request->blocks &&
+        (retry_is_unblocked_by_role(line) ||
+         blocking_is_moving(request->session)))
+        return RETRY_WAIT;
+    return retry_action_of_master(outcome, attempt->waits);
+}
+
 bool
 holding_take_reply(struct request *request, struct attempt *attempt,
                    uint32_t asked, const struct reply_piece *piece)
@@ -301,7 +316,7 @@ holding_take_reply(struct request *request, struct attempt *attempt,
     struct view line = view_of(piece->chunk->data + piece->off, piece->len);
     enum outcome outcome = outcome_of(line);
     enum retry_action action = pool_is_named(settings)
-        ? retry_action_of_master(outcome, attempt->waits, line)
+        ? action_of_master(request, attempt, line)
         : retry_action(outcome);
 
     if (!piece->last || piece->size != piece->len || request->begun)

@@ -68,8 +68,8 @@ retry_by_primary(enum outcome outcome)
 
 /* A blocked command has waited at a primary that was made a replica; CLIENT UNBLOCK
  * has other words. */
-static bool
-is_unblocked_by_role(struct view line)
+bool
+retry_is_unblocked_by_role(struct view line)
 {
     struct view words = VIEW("-UNBLOCKED force unblock ");
 
@@ -80,7 +80,7 @@ is_unblocked_by_role(struct view line)
 /* It has no slots to point to.  NOREPLICAS may come from one that is primary no
  * more, and from one that is: the second time it is an answer. */
 enum retry_action
-retry_action_of_master(enum outcome outcome, unsigned n, struct view line)
+retry_action_of_master(enum outcome outcome, unsigned n)
 {
     switch (outcome) {
     case OUTCOME_READONLY:
@@ -90,8 +90,6 @@ retry_action_of_master(enum outcome outcome, unsigned n, struct view line)
         return RETRY_WAIT;
     case OUTCOME_NOREPLICAS:
         return n == 0 ? RETRY_WAIT : RETRY_PASS_ON;
-    case OUTCOME_UNBLOCKED:
-        return is_unblocked_by_role(line) ? RETRY_WAIT : RETRY_PASS_ON;
     default:
         return RETRY_PASS_ON;
     }

@@ -33,10 +33,10 @@ enum retry_action retry_action(enum outcome outcome);
 /* A replica that says so to a command that only reads: may the primary know
  * better? */
 bool retry_by_primary(enum outcome outcome);
-/* The same of a master that Sentinels name, at its n-th such answer, from 0; `line`
- * is what it says. */
-enum retry_action retry_action_of_master(enum outcome outcome, unsigned n,
-                                         struct view line);
+/* The same of a master that Sentinels name, at its n-th such answer, from 0. */
+enum retry_action retry_action_of_master(enum outcome outcome, unsigned n);
+/* UNBLOCKED: was it the server itself that has ended the wait? */
+bool retry_is_unblocked_by_role(struct view line) MUST_CHECK;
 /* How long to wait at the n-th answer of the kind, from 0. */
 uint64_t retry_wait_us(enum outcome outcome, unsigned n);
 

@@ -14,12 +14,14 @@ struct unblock {
     struct call call;
     struct session_env *env;
     struct survey survey; /* without its text */
+    bool has_survey;      /* else nobody asks what came of it */
 };
 
 static void
 unblock_end(struct unblock *unblock, bool is_done)
 {
-    survey_tell_count(unblock->env, &unblock->survey, is_done);
+    if (unblock->has_survey)
+        survey_tell_count(unblock->env, &unblock->survey, is_done);
     chunk_unref(&unblock->call.body.chunk);
     mem_free(unblock);
 }
@@ -75,6 +77,7 @@ unblock_words(struct session_env *env, uint64_t lane_id, struct view reason)
     return body;
 }
 
+/* `survey`: NULL when nobody waits for the outcome. */
 static void
 ask_server(struct session *session, struct request *request,
            const struct survey *survey, struct view reason)
@@ -84,7 +87,9 @@ ask_server(struct session *session, struct request *request,
 
     call_init(&unblock->call, &unblock_call_ops);
     unblock->env = session->pool->env;
-    unblock->survey = *survey;
+    unblock->has_survey = survey != NULL;
+    if (survey != NULL)
+        unblock->survey = *survey;
     unblock->survey.text = VIEW("");
     unblock->call.body = unblock_words(
         unblock->env, request->call.lane->client_id, reason);
@@ -105,6 +110,36 @@ waiting_request(struct session *session)
     return head->call.state == CALL_SENT && head->call.lane->client_id != 0
         ? head
         : NULL;
+}
+
+/* The error that comes of it is no answer, but the reason to go on elsewhere. */
+static void
+move_waiting(struct session_pool *pool, uint32_t shard)
+{
+    struct session *session;
+
+    TAILQ_FOREACH(session, &pool->sessions, link)
+    {
+        struct request *request = waiting_request(session);
+        if (request == NULL || request->shard != shard)
+            continue;
+        blocking_set_moving(session);
+        ask_server(session, request, NULL, VIEW("ERROR"));
+    }
+}
+
+void
+unblock_held(struct session_pool *pool)
+{
+    const struct generation *current = pool->pool->current;
+
+    for (uint32_t i = 0; i < current->shard_count; i++) {
+        struct server *server = generation_server(current, i);
+        if (likely(!server->is_newly_held))
+            continue;
+        server->is_newly_held = false;
+        move_waiting(pool, i);
+    }
 }
 
 void

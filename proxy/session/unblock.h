@@ -1,5 +1,5 @@
 /*
- * session/unblock.h - CLIENT UNBLOCK: a client waits no longer.
+ * session/unblock.h - CLIENT UNBLOCK: a client waits no longer, or elsewhere.
  *
  * The server is asked to end the wait, over another connection, by the id that
  * it has given to the client's one.  So it alone decides whether there was
@@ -12,6 +12,11 @@
 #include "session/survey.h"
 
 struct session_pool;
+
+/* A shard of the pool is held since the last call: who waits there for something
+ * is woken, and waits at the next primary.  After the pool has taken an
+ * edition. */
+void unblock_held(struct session_pool *pool);
 
 /* Of a survey whose text is "id TIMEOUT" or "id ERROR". */
 void unblock_survey(struct session_pool *pool, const struct survey *survey);

@@ -114,8 +114,8 @@ struct server {
     char *database_error;   /* how it last refused a database, or NULL */
     uint64_t shun_until_us; /* reads go elsewhere until then */
     enum gate gate;         /* may writes be sent to it? */
-    bool is_promoting;      /* it turned to GATE_PROMOTING, and nobody has
-                             * looked yet */
+    bool is_newly_held;     /* it has turned to one that holds, ... */
+    bool is_promoting;      /* ... to GATE_PROMOTING, and nobody has looked */
     bool has_moved;         /* its lanes are where it was before */
     struct incident_counts incidents; /* that control has not been told */
 };

@@ -169,6 +169,8 @@ server_set_place(struct server *server, const struct server_place *place)
     server->name = entry->name;
     server->is_promoting |= entry->gate == GATE_PROMOTING &&
         server->gate != GATE_PROMOTING;
+    server->is_newly_held |= gate_holds(entry->gate) &&
+        !gate_holds(server->gate);
     server->gate = entry->gate;
     if (is_elsewhere(server, entry))
         server->has_moved = true;

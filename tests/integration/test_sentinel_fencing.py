@@ -125,6 +125,26 @@ def test_old_primary_gets_nothing(world, how):
     assert len(new.client().keys("after:again:*")) == 100
 
 
+def test_who_waits_is_moved_by_a_planned_failover(world):
+    """At once, not when the old primary is told ten seconds later."""
+    sentinels = Sentinels(world)
+    proxy = started(sentinels.proxy())
+    old = sentinels.primary()
+    refuse_demotion(old)
+    clients = [proxy.raw() for _ in range(3)]
+    for number, client in enumerate(clients):
+        client.send(f"BLPOP list:{number} 0\r\n".encode())
+    eventually(lambda: old.client().info("clients")["blocked_clients"] == 3)
+    _, new = fail_over(sentinels)
+    eventually(lambda: new.client().info("clients")["blocked_clients"] == 3,
+               20, "the clients to wait at the new primary")
+    for number, client in enumerate(clients):
+        name = f"list:{number}".encode()
+        assert proxy.client().rpush(name, "x") == 1
+        assert client.read_reply() == b"*2\r\n$6\r\n" + name + \
+            b"\r\n$1\r\nx\r\n"
+
+
 def test_what_was_sent_to_a_frozen_primary_is_not_sent_again(world):
     """Nobody has answered it when its connection is cut."""
     sentinels = Sentinels(world)
