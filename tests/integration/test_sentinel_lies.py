@@ -273,8 +273,9 @@ def test_coordinated_failover_loses_nothing(scene):
     """The primary hands over by itself, as its Sentinel has told it to."""
     scene.other.client().execute_command("REPLICAOF", "127.0.0.1",
                                          scene.master.port)
-    eventually(lambda: scene.other.client().execute_command("ROLE")[3] ==
-               b"connected", 20)
+    eventually(lambda: scene.master.client().info("replication").get(
+        "slave0", {}).get("state") == "online", 20,
+               "the replica to be online")
     writers = [Writer(scene.proxy, number) for number in range(3)]
     eventually(lambda: sum(w.acknowledged for w in writers) > 50)
     scene.tell("+new-epoch", "+try-failover", "+elected-leader",
