@@ -29,7 +29,7 @@ struct listened {
 struct audience {
     pthread_rwlock_t lock;
     struct dict topics[TOPIC_KINDS];
-    unsigned clients; /* atomic */
+    unsigned count; /* of clients and connections; atomic */
 };
 
 /* --- topics ----------------------------------------------------------------- */
@@ -116,6 +116,12 @@ lanes_at(struct listened *topic, struct view server)
 
 /* --- who comes and goes ------------------------------------------------------- */
 
+static void
+count(struct audience *audience, int more)
+{
+    __atomic_fetch_add(&audience->count, (unsigned)more, __ATOMIC_SEQ_CST);
+}
+
 void
 audience_add_client(struct audience *audience, enum topic_kind kind,
                     struct view name, int more)
@@ -125,7 +131,7 @@ audience_add_client(struct audience *audience, enum topic_kind kind,
     topic->clients += (unsigned)more;
     drop_if_unused(audience, kind, topic);
     pthread_rwlock_unlock(&audience->lock);
-    __atomic_fetch_add(&audience->clients, (unsigned)more, __ATOMIC_SEQ_CST);
+    count(audience, more);
 }
 
 void
@@ -137,12 +143,13 @@ audience_add_lane(struct audience *audience, enum topic_kind kind,
     add_lane(topic, server, more);
     drop_if_unused(audience, kind, topic);
     pthread_rwlock_unlock(&audience->lock);
+    count(audience, more);
 }
 
 bool
 audience_is_empty(const struct audience *audience)
 {
-    return __atomic_load_n(&audience->clients, __ATOMIC_SEQ_CST) == 0;
+    return __atomic_load_n(&audience->count, __ATOMIC_SEQ_CST) == 0;
 }
 
 /* --- counting ----------------------------------------------------------------- */
@@ -201,7 +208,8 @@ audience_correct_channel(struct audience *audience, enum topic_kind kind,
     return more;
 }
 
-/* Each of ours is one, at however many servers it is known. */
+/* Each that clients of ours have is one, at however many servers it is known;
+ * one that they have left is none, though servers may not know that yet. */
 int64_t
 audience_correct_patterns(struct audience *audience)
 {
@@ -214,7 +222,7 @@ audience_correct_patterns(struct audience *audience)
         struct listened *topic = CONTAINER_OF(entry, struct listened, entry);
         for (struct lanes *at = topic->lanes; at != NULL; at = at->next)
             more -= 1;
-        more += topic->lanes != NULL;
+        more += topic->lanes != NULL && topic->clients > 0;
     }
     pthread_rwlock_unlock(&audience->lock);
     return more;

@@ -41,7 +41,8 @@ void audience_add_client(struct audience *audience, enum topic_kind kind,
 void audience_add_lane(struct audience *audience, enum topic_kind kind,
                        struct view name, struct view server, int more);
 
-/* Does nobody listen, so that what servers count is right? */
+/* Does nobody listen, nor any connection for those who did, so that what servers
+ * count is right? */
 bool audience_is_empty(const struct audience *audience) MUST_CHECK;
 
 /* What to add to the listeners that a server has counted for a message: who
