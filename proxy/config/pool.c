@@ -206,8 +206,9 @@ static const struct section pool_section = {
     .row_count = ARRAY_LEN(pool_rows),
 };
 
+/* A statement a setting. */
 static void
-set_defaults(struct pool_settings *pool)
+set_defaults(struct pool_settings *pool) /* NOLINT(readability-function-size) */
 {
 #define POOL(key, TYPE, def, min, max, help) \
     SECTION_DEFAULT_##TYPE(pool, key, def)
