@@ -27,7 +27,6 @@
 #define FREE_REQUESTS 8192 /* kept for reuse by a worker */
 #define OUTPUT_HIGH 262144  /* output with which the lane behind it waits */
 #define OUTPUT_SHORT 65536  /* the same while memory is short */
-#define HELD_SMALL 16384    /* kept answers below this are made compact */
 
 /* --- objects ------------------------------------------------------------------ */
 
@@ -166,29 +165,6 @@ request_weigh(struct request *request, size_t bytes)
     request->weight = bytes;
 }
 
-void
-request_charge(struct request *request, size_t bytes)
-{
-    cell_add(&request->pool->stats->held_bytes, bytes);
-    if (request->session != NULL)
-        request->session->held_bytes += bytes;
-}
-
-void
-request_discharge(struct request *request, size_t bytes)
-{
-    cell_sub(&request->pool->stats->held_bytes, bytes);
-    if (request->session != NULL)
-        request->session->held_bytes -= bytes;
-}
-
-void
-request_drop_reply(struct request *request)
-{
-    request_discharge(request, request->reply.bytes);
-    chain_clear(&request->reply);
-}
-
 /* Put what was kept for a request into the output. */
 static void
 move_reply(struct session *session, struct request *request)
@@ -265,54 +241,6 @@ request_done(struct request *request)
         session_pump(session);
     else
         request->done_us = loop_now_us(request->pool->env->loop);
-}
-
-/* --- keeping answers ----------------------------------------------------------- */
-
-bool
-request_hold(struct request *request, struct chain *reply,
-             const struct reply_piece *piece)
-{
-    struct session *session = request->session;
-    struct session_env *env = request->pool->env;
-
-    chain_push(reply, piece->chunk, piece->off, piece->len);
-    request_charge(request, piece->len);
-    if (!request->is_held) {
-        request->is_held = true;
-        LIST_INSERT_HEAD(&env->held, request, held_link);
-    }
-    enum close_reason excess = session_excess(session);
-    if (unlikely(excess != CLOSE_NONE)) {
-        session_close(&session, excess);
-        return false;
-    }
-    return true;
-}
-
-static void
-compact(struct chain *reply, struct chunk_pool *pool)
-{
-    if (reply->bytes > 0 && reply->bytes < HELD_SMALL)
-        (void)chain_compact(reply, pool);
-}
-
-void
-request_compact_held(struct session_env *env)
-{
-    struct request *request;
-
-    while ((request = LIST_FIRST(&env->held_before)) != NULL) {
-        LIST_REMOVE(request, held_link);
-        request->is_held = false;
-        if (request->job != NULL)
-            split_job_each_reply(request, compact);
-        compact(&request->reply, loop_chunks(env->loop));
-    }
-    while ((request = LIST_FIRST(&env->held)) != NULL) {
-        LIST_REMOVE(request, held_link);
-        LIST_INSERT_HEAD(&env->held_before, request, held_link);
-    }
 }
 
 /* --- what the lane says --------------------------------------------------------- */

@@ -72,7 +72,7 @@ struct lane_key {
     uint8_t resp; /* 2 or 3 */
     bool is_readonly; /* a replica that is to be read from */
     bool is_aside;    /* for what may not wait behind a script that runs */
-    uint8_t unused;   /* 0; key_equal() compares all bytes at once */
+    uint8_t unused;   /* 0; lane_key_equal() compares all bytes at once */
 };
 
 static inline bool

@@ -8,15 +8,23 @@
 
 /* No lanes are made: it is down, or pauses after a failure. */
 bool server_rests(const struct server *server) MUST_CHECK;
+/* The same for calls of this key: it may be silent as a script runs, which
+ * somebody wants to end. */
+bool server_refuses(const struct server *server, struct lane_key key) MUST_CHECK;
 /* A failure more: pause, longer each time. */
 void server_rest(struct server *server);
+/* Calls that wait for a shared lane: what becomes of them. */
 void server_fail_parked(struct server *server, enum close_reason why);
+void server_serve_parked(struct server *server);
 /* Serve those who wait for a place, or tell them that there is none. */
 void server_serve_waiters(struct server *server);
 
 /* Where the shared lane of a key and number is, or NULL. */
 struct lane **server_shared_place(struct server *server, struct lane_key key,
                                   unsigned number);
+/* The same, made if need be and if one may be made; else NULL. */
+struct lane *server_shared_lane(struct server *server, struct lane_key key,
+                                unsigned number);
 /* May one lane more become private? */
 bool server_has_private_room(const struct server *server) MUST_CHECK;
 
