@@ -94,9 +94,10 @@ def test_the_least_of_the_shards_written_to_is_told(proxy, resp):
         b"+OK\r\n", b":2\r\n", b"$1\r\nx\r\n", b"+OK\r\n", b":2\r\n"]
 
 
+# How many replicas have it is sure only once all have.
 WORDS = [line.split() for line in """
     SET b 1
-    WAIT 1 10000
+    WAIT 2 10000
     WAIT 0 0
     WAIT 9 20
     WAIT
@@ -110,6 +111,7 @@ WORDS = [line.split() for line in """
     SET b 2
     WAIT 1 0
     EXEC
+    WAIT 2 10000
     WAIT 0 10
     GET b
 """.strip().splitlines()]
