@@ -121,9 +121,12 @@ class Memory:
 
     def wait_until_back(self, limit, timeout=15):
         """Wait until it has grown by less than `limit` bytes."""
-        eventually(lambda: self.growth() < limit, timeout,
-                   f"memory to be given back, {self.growth() / MB:.1f} MB "
-                   f"are held")
+        try:
+            eventually(lambda: self.growth() < limit, timeout,
+                       "memory to be given back")
+        except AssertionError as error:
+            raise AssertionError(
+                f"{error}, {self.growth() / MB:.2f} MB are held") from error
 
 
 def raise_file_limit(wanted):

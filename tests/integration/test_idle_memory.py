@@ -57,7 +57,7 @@ def test_an_idle_client_costs_little_and_nothing_when_gone(world, workers):
     memory = Memory(proxy)
     clients = connect_many(proxy.port(), CLIENTS)
     try:
-        memory.wait_until_back(LIMIT, 5)
+        memory.wait_until_back(LIMIT)
         growth = memory.growth()
         print(f"{len(clients)} clients: grown by {growth / MB:.2f} MB, "
               f"{growth / len(clients):.0f} bytes each")
