@@ -92,9 +92,10 @@ count_replicas(const struct sentinels *sentinels,
     return count;
 }
 
-struct roster *
-sentinels_roster(const struct sentinels *sentinels,
-                 const struct pool_settings *settings)
+/* Without what checking up on the replicas has found. */
+static struct roster *
+plain_roster(const struct sentinels *sentinels,
+             const struct pool_settings *settings)
 {
     bool has_replicas = settings->read_from != READ_FROM_PRIMARY;
     struct roster *roster = roster_with_replicas(
@@ -110,6 +111,15 @@ sentinels_roster(const struct sentinels *sentinels,
         if (has_replicas)
             fill_replicas(roster, &next, i, master->replicas);
     }
+    return roster;
+}
+
+struct roster *
+sentinels_roster(const struct sentinels *sentinels,
+                 const struct pool_settings *settings)
+{
+    struct roster *roster = plain_roster(sentinels, settings);
+
     checkups_write(sentinels->checkups, roster);
     return roster;
 }
@@ -117,8 +127,8 @@ sentinels_roster(const struct sentinels *sentinels,
 void
 sentinels_check_up(struct sentinels *sentinels)
 {
-    struct roster *roster =
-        sentinels_roster(sentinels, sentinels->settings);
+    /* These may still go by settings of before. */
+    struct roster *roster = plain_roster(sentinels, sentinels->settings);
 
     checkups_take(sentinels->checkups, sentinels->settings, roster);
     roster_unref(&roster);
