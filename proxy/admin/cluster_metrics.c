@@ -3,8 +3,6 @@
  */
 #include "admin/cluster_metrics.h"
 
-#include <stdio.h>
-
 #define US_PER_S 1000000
 
 /* The next pool from `pool` on that is a cluster. */
@@ -19,26 +17,15 @@ find_cluster(const struct admin_source *source, size_t *pool,
     return false;
 }
 
-static const char *
-name_of(const struct admin_source *source, size_t pool)
-{
-    return admin_source_pool(source, pool)->name;
-}
-
 static void
 render_stat(const struct admin_source *source, struct exposition *x,
             const struct stat_desc *desc)
 {
     struct cluster_facts facts;
-    char name[EXPOSITION_NAME_MAX];
 
-    snprintf(name, sizeof(name), "pointsman_cluster_%s", desc->name);
-    exposition_family(x,
-                      desc->kind == STAT_COUNTER ? FAMILY_COUNTER
-                                                 : FAMILY_GAUGE,
-                      name, desc->unit, desc->help);
+    exposition_stat_family(x, "cluster", desc);
     for (size_t p = 0; find_cluster(source, &p, &facts); p++) {
-        const struct label labels[] = {{"pool", name_of(source, p)},
+        const struct label labels[] = {{"pool", admin_source_pool(source, p)->name},
                                        {NULL, NULL}};
         exposition_number(x, labels, admin_cell(facts.stats, desc->offset));
     }
@@ -54,7 +41,7 @@ render_refreshes(const struct admin_source *source, struct exposition *x)
     for (size_t p = 0; find_cluster(source, &p, &facts); p++) {
         for (int cause = 0; cause < MAP_CAUSE_COUNT; cause++) {
             const struct label labels[] = {
-                {"pool", name_of(source, p)},
+                {"pool", admin_source_pool(source, p)->name},
                 {"cause", map_cause_name((enum map_cause)cause)},
                 {NULL, NULL}};
             exposition_number(x, labels,
@@ -71,7 +58,7 @@ render_age(const struct admin_source *source, struct exposition *x)
     exposition_family(x, FAMILY_GAUGE, "pointsman_cluster_map_age", "seconds",
                       "time since a node has last confirmed the map");
     for (size_t p = 0; find_cluster(source, &p, &facts); p++) {
-        const struct label labels[] = {{"pool", name_of(source, p)},
+        const struct label labels[] = {{"pool", admin_source_pool(source, p)->name},
                                        {NULL, NULL}};
         if (facts.confirmed_us > 0)
             exposition_real(x, labels,
@@ -90,7 +77,7 @@ render_slots(const struct admin_source *source, struct exposition *x)
     for (size_t p = 0; find_cluster(source, &p, &facts); p++) {
         const struct roster *roster = admin_source_roster(source, p);
         for (uint32_t s = 0; s < roster->count; s++) {
-            const struct label labels[] = {{"pool", name_of(source, p)},
+            const struct label labels[] = {{"pool", admin_source_pool(source, p)->name},
                                            {"server",
                                             roster->entries[s].name},
                                            {NULL, NULL}};

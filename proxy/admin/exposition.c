@@ -104,6 +104,23 @@ sample_begin(struct exposition *x, const char *suffix,
 }
 
 void
+exposition_stat_family(struct exposition *x, const char *group,
+                       const struct stat_desc *desc)
+{
+    char full[EXPOSITION_NAME_MAX];
+    size_t len = strlen(group);
+    bool says_group =
+        strncmp(desc->name, group, len) == 0 && desc->name[len] == '_';
+
+    snprintf(full, sizeof(full), "pointsman_%s_%s", group,
+             desc->name + (says_group ? len + 1 : 0));
+    exposition_family(x,
+                      desc->kind == STAT_COUNTER ? FAMILY_COUNTER
+                                                 : FAMILY_GAUGE,
+                      full, desc->unit, desc->help);
+}
+
+void
 exposition_number(struct exposition *x, const struct label *labels,
                   uint64_t value)
 {

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "base/counter.h"
 #include "base/histogram.h"
 
 #define EXPOSITION_NAME_MAX 160
@@ -46,6 +47,11 @@ struct label {
  * stands there already. */
 void exposition_family(struct exposition *x, enum family_kind kind,
                        const char *name, const char *unit, const char *help);
+
+/* The family of a described cell, pointsman_GROUP_NAME.  A name that begins with
+ * its group, as some of twemproxy's do, does not say it twice. */
+void exposition_stat_family(struct exposition *x, const char *group,
+                            const struct stat_desc *desc);
 
 void exposition_number(struct exposition *x, const struct label *labels,
                        uint64_t value);

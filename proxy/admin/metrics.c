@@ -34,30 +34,12 @@ pool_count(const struct metrics *m)
     return admin_source_pool_count(m->source);
 }
 
-/* Begin the family of a described cell.  A name that begins with its group, as
- * some of twemproxy's do, does not say it twice. */
-static void
-stat_family(struct metrics *m, const char *group, const struct stat_desc *desc)
-{
-    char full[EXPOSITION_NAME_MAX];
-    size_t len = strlen(group);
-    bool says_group =
-        strncmp(desc->name, group, len) == 0 && desc->name[len] == '_';
-
-    snprintf(full, sizeof(full), "pointsman_%s_%s", group,
-             desc->name + (says_group ? len + 1 : 0));
-    exposition_family(&m->x,
-                      desc->kind == STAT_COUNTER ? FAMILY_COUNTER
-                                                 : FAMILY_GAUGE,
-                      full, desc->unit, desc->help);
-}
-
 /* --- pools --------------------------------------------------------------- */
 
 static void
 render_pool_stat(struct metrics *m, const struct stat_desc *desc)
 {
-    stat_family(m, "pool", desc);
+    exposition_stat_family(&m->x, "pool", desc);
     for (size_t p = 0; p < pool_count(m); p++) {
         const struct label labels[] = {{"pool", pool_at(m, p)->name},
                                        {NULL, NULL}};
@@ -152,7 +134,7 @@ render_pools(struct metrics *m)
 static void
 render_server_stat(struct metrics *m, const struct stat_desc *desc)
 {
-    stat_family(m, "server", desc);
+    exposition_stat_family(&m->x, "server", desc);
     for (size_t p = 0; p < pool_count(m); p++) {
         const struct roster *roster = admin_source_roster(m->source, p);
         for (size_t s = 0; s < roster->count; s++) {
@@ -225,7 +207,7 @@ render_servers(struct metrics *m)
 static void
 render_worker_stat(struct metrics *m, const struct stat_desc *desc)
 {
-    stat_family(m, "worker", desc);
+    exposition_stat_family(&m->x, "worker", desc);
     for (unsigned w = 0; w < m->source->workers; w++) {
         char number[16];
         const struct label labels[] = {{"worker", number}, {NULL, NULL}};
@@ -250,7 +232,7 @@ render_control(struct metrics *m)
 {
     for (unsigned i = 0; i < control_stat_count; i++) {
         const struct stat_desc *desc = &control_stat_descs[i];
-        stat_family(m, "control", desc);
+        exposition_stat_family(&m->x, "control", desc);
         exposition_number(&m->x, NO_LABELS,
                           admin_cell(&m->source->control_stats, desc->offset));
     }
@@ -260,7 +242,7 @@ static void
 render_port(struct metrics *m, const struct port_stats *port)
 {
     for (unsigned i = 0; i < port_stat_count; i++) {
-        stat_family(m, "stats", &port_stat_descs[i]);
+        exposition_stat_family(&m->x, "stats", &port_stat_descs[i]);
         exposition_number(&m->x, NO_LABELS,
                           admin_cell(port, port_stat_descs[i].offset));
     }

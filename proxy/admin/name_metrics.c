@@ -3,8 +3,6 @@
  */
 #include "admin/name_metrics.h"
 
-#include <stdio.h>
-
 #define US_PER_S 1000000
 
 static const struct label no_labels[] = {{NULL, NULL}};
@@ -48,12 +46,7 @@ render_stats(const struct name_stats *stats, struct exposition *x)
 {
     for (unsigned i = 0; i < name_stat_count; i++) {
         const struct stat_desc *desc = &name_stat_descs[i];
-        char name[EXPOSITION_NAME_MAX];
-        snprintf(name, sizeof(name), "pointsman_names_%s", desc->name);
-        exposition_family(x,
-                          desc->kind == STAT_COUNTER ? FAMILY_COUNTER
-                                                     : FAMILY_GAUGE,
-                          name, desc->unit, desc->help);
+        exposition_stat_family(x, "names", desc);
         exposition_number(x, no_labels, admin_cell(stats, desc->offset));
     }
 }

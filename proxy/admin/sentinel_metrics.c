@@ -3,8 +3,6 @@
  */
 #include "admin/sentinel_metrics.h"
 
-#include <stdio.h>
-
 #define US_PER_S 1000000
 
 /* The next pool from `pool` on that asks Sentinels, or NULL. */
@@ -20,26 +18,15 @@ find_sentinels(const struct admin_source *source, size_t *pool)
     return NULL;
 }
 
-static const char *
-name_of(const struct admin_source *source, size_t pool)
-{
-    return admin_source_pool(source, pool)->name;
-}
-
 static void
 render_stat(const struct admin_source *source, struct exposition *x,
             const struct stat_desc *desc)
 {
     const struct sentinels *sentinels;
-    char name[EXPOSITION_NAME_MAX];
 
-    snprintf(name, sizeof(name), "pointsman_sentinel_%s", desc->name);
-    exposition_family(x,
-                      desc->kind == STAT_COUNTER ? FAMILY_COUNTER
-                                                 : FAMILY_GAUGE,
-                      name, desc->unit, desc->help);
+    exposition_stat_family(x, "sentinel", desc);
     for (size_t p = 0; (sentinels = find_sentinels(source, &p)) != NULL; p++) {
-        const struct label labels[] = {{"pool", name_of(source, p)},
+        const struct label labels[] = {{"pool", admin_source_pool(source, p)->name},
                                        {NULL, NULL}};
         exposition_number(
             x, labels, admin_cell(sentinels_stats(sentinels), desc->offset));
@@ -59,7 +46,7 @@ each_master(const struct admin_source *source, struct exposition *x,
 
     for (size_t p = 0; (sentinels = find_sentinels(source, &p)) != NULL; p++) {
         for (uint32_t i = 0; sentinels_master(sentinels, i, &facts); i++) {
-            const struct label labels[] = {{"pool", name_of(source, p)},
+            const struct label labels[] = {{"pool", admin_source_pool(source, p)->name},
                                            {"server", facts.name},
                                            {NULL, NULL}};
             render(x, labels, &facts);
