@@ -77,6 +77,25 @@ skip_some(struct view *rest, uint64_t count)
     return true;
 }
 
+typedef void (*word_fn)(struct view word, void *arg);
+
+/* Do something with each word of an array or a set. */
+static bool
+each_word(struct view *rest, word_fn fn, void *arg)
+{
+    struct view word;
+    uint64_t count;
+
+    if (!read_count(rest, &count))
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        if (!read_text(rest, &word))
+            return false;
+        fn(word, arg);
+    }
+    return true;
+}
+
 /* --- key specifications -------------------------------------------------------- */
 
 static const struct {
@@ -144,21 +163,13 @@ read_search(struct view *rest, struct told_spec *told, struct view *type)
     return true;
 }
 
-static bool
-read_spec_flags(struct view *rest, struct told_spec *told)
+static void
+note_spec_flag(struct view word, void *arg)
 {
-    struct view word;
-    uint64_t count;
+    struct told_spec *told = arg;
 
-    if (!read_count(rest, &count))
-        return false;
-    for (uint64_t i = 0; i < count; i++) {
-        if (!read_text(rest, &word))
-            return false;
-        told->not_key |= view_equal(word, VIEW("not_key"));
-        told->incomplete |= view_equal(word, VIEW("incomplete"));
-    }
-    return true;
+    told->not_key |= view_equal(word, VIEW("not_key"));
+    told->incomplete |= view_equal(word, VIEW("incomplete"));
 }
 
 static bool
@@ -174,7 +185,7 @@ read_told_spec(struct view *rest, struct told_spec *told)
         if (!read_text(rest, &name))
             return false;
         if (view_equal(name, VIEW("flags")))
-            is_read = read_spec_flags(rest, told);
+            is_read = each_word(rest, note_spec_flag, told);
         else if (view_equal(name, VIEW("begin_search")))
             is_read = read_search(rest, told, &told->begin);
         else if (view_equal(name, VIEW("find_keys")))
@@ -282,38 +293,22 @@ read_specs(struct view *rest, struct key_plan *plan)
 
 /* --- an entry ------------------------------------------------------------------ */
 
-static bool
-read_flags(struct view *rest, uint32_t *flags)
+static void
+note_flag(struct view word, void *arg)
 {
-    struct view word;
-    uint64_t count;
+    uint32_t *flags = arg;
 
-    if (!read_count(rest, &count))
-        return false;
-    for (uint64_t i = 0; i < count; i++) {
-        if (!read_text(rest, &word))
-            return false;
-        *flags |= describe_flag(word);
-    }
-    return true;
+    *flags |= describe_flag(word);
 }
 
-static bool
-read_categories(struct view *rest, struct buf *words)
+static void
+note_category(struct view word, void *arg)
 {
-    struct view word;
-    uint64_t count;
+    struct buf *words = arg;
 
-    if (!read_count(rest, &count))
-        return false;
-    for (uint64_t i = 0; i < count; i++) {
-        if (!read_text(rest, &word))
-            return false;
-        if (words->len > 0)
-            buf_append_char(words, ' ');
-        buf_append_view(words, word);
-    }
-    return true;
+    if (words->len > 0)
+        buf_append_char(words, ' ');
+    buf_append_view(words, word);
 }
 
 static bool read_entry(struct view *rest, struct learnt *learnt, bool is_sub);
@@ -367,7 +362,7 @@ read_rest(struct view *rest, struct learnt *learnt, uint64_t fields,
           bool is_sub)
 {
     struct buf categories = {0};
-    bool is_read = fields < 7 || read_categories(rest, &categories);
+    bool is_read = fields < 7 || each_word(rest, note_category, &categories);
 
     add_categories(learnt->command.flags, &categories);
     learnt->categories = mem_view_dup(buf_view(&categories));
@@ -442,7 +437,7 @@ read_entry(struct view *rest, struct learnt *learnt, bool is_sub)
 
     return read_count(rest, &fields) && fields >= 6 &&
         read_text(rest, &name) && read_number(rest, &arity) &&
-        read_flags(rest, &learnt->command.flags) &&
+        each_word(rest, note_flag, &learnt->command.flags) &&
         read_triple(rest, triple) && read_rest(rest, learnt, fields, is_sub) &&
         finish_entry(learnt, name, arity, triple);
 }
