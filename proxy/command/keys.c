@@ -212,6 +212,23 @@ command_routes_early(const struct command *command, uint32_t argc,
     return true;
 }
 
+uint32_t
+command_find_block(const struct command_args *args, uint32_t from)
+{
+    for (uint32_t i = from; i < args->argc; i++) {
+        struct view word = command_arg(args, i);
+        if (view_equal_nocase(word, VIEW("BLOCK")))
+            return i;
+        if (view_equal_nocase(word, VIEW("STREAMS")))
+            return 0;
+        if (view_equal_nocase(word, VIEW("GROUP")))
+            i += 2; /* names, whatever they are */
+        else if (view_equal_nocase(word, VIEW("COUNT")))
+            i++;
+    }
+    return 0;
+}
+
 /* True when the argument at i names keys by a pattern. */
 static bool
 is_foreign_by(const struct command_args *args, uint32_t i)

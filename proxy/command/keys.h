@@ -30,6 +30,10 @@ enum keys_result command_keys(const struct command *command,
                               const struct command_args *args,
                               struct key_list *list) MUST_CHECK;
 
+/* Where XREAD or XREADGROUP says BLOCK, from word `from` on; 0 when it does not.
+ * `from` is 1, or behind a BLOCK. */
+uint32_t command_find_block(const struct command_args *args, uint32_t from);
+
 /* "BY" or "GET" when that option of SORT or SORT_RO names keys by a pattern,
  * which may live anywhere; NULL when none does, and for other commands. */
 const char *command_pattern_option(const struct command *command,

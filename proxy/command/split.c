@@ -11,6 +11,7 @@
 #include "command/split.h"
 
 #include "base/mem.h"
+#include "command/keys.h"
 #include "command/split_shape.h"
 
 struct grouping {
@@ -161,22 +162,6 @@ find_streams(const struct command_args *args)
     return i;
 }
 
-/* Where BLOCK stands in front of that, or 0. */
-static uint32_t
-find_block(const struct command_args *args)
-{
-    uint32_t streams = find_streams(args);
-
-    for (uint32_t i = 1; i < streams; i++) {
-        struct view word = command_arg(args, i);
-        if (view_equal_nocase(word, VIEW("BLOCK")))
-            return i;
-        if (view_equal_nocase(word, VIEW("COUNT")))
-            i++; /* its number, whatever that is */
-    }
-    return 0;
-}
-
 uint32_t
 split_first_key(const struct command *command, const struct command_args *args)
 {
@@ -219,7 +204,9 @@ split_make(struct split *split, const struct command *command,
     if (split->key_count == 0)
         return SPLIT_BAD_ARGS;
     if (command->split == SPLIT_STREAMS)
-        split->cut_at = find_block(args);
+        split->cut_at = command_find_block(args, 1);
+    if (split->cut_at >= split->first_key)
+        split->cut_at = 0; /* a key that is named so */
 
     struct grouping group = {.split = split,
                              .route = route,

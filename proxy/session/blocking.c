@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "command/keys.h"
 #include "command/split.h"
 #include "session/deadline.h"
 #include "session/stream_race.h"
@@ -31,24 +32,6 @@ struct blocking {
 
 /* --- what it says -------------------------------------------------------------- */
 
-/* The word BLOCK in front of STREAMS, or 0. */
-static uint32_t
-find_block(const struct command_args *args)
-{
-    for (uint32_t i = 1; i < args->argc; i++) {
-        struct view word = command_arg(args, i);
-        if (view_equal_nocase(word, VIEW("BLOCK")))
-            return i;
-        if (view_equal_nocase(word, VIEW("STREAMS")))
-            return 0;
-        if (view_equal_nocase(word, VIEW("GROUP")))
-            i += 2; /* names, whatever they are */
-        else if (view_equal_nocase(word, VIEW("COUNT")))
-            i++;
-    }
-    return 0;
-}
-
 static bool
 is_of_streams(const struct command *command)
 {
@@ -61,7 +44,8 @@ blocking_has_option(const struct incoming *in)
 {
     if (in->command->class == CLASS_ROUTE_PIN)
         return true;
-    return is_of_streams(in->command) && find_block(&in->args) > 0;
+    return is_of_streams(in->command) &&
+        command_find_block(&in->args, 1) > 0;
 }
 
 /* What is no number is answered at once: it needs no time. */
@@ -86,14 +70,13 @@ milliseconds(struct view text, double unit_ms)
 static int64_t
 timeout_of(const struct command *command, const struct command_args *args)
 {
-    uint32_t last = args->argc - 1;
+    uint32_t last = args->argc - 1, block;
 
     switch ((int)command->id) {
     case COMMAND_ID_XREAD:
     case COMMAND_ID_XREADGROUP:
-        return find_block(args) < last
-            ? milliseconds(command_arg(args, find_block(args) + 1), 1)
-            : 0;
+        block = command_find_block(args, 1);
+        return block < last ? milliseconds(command_arg(args, block + 1), 1) : 0;
     case COMMAND_ID_WAIT:
     case COMMAND_ID_WAITAOF:
         return milliseconds(command_arg(args, last), 1);

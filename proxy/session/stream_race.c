@@ -4,6 +4,7 @@
 #include "session/stream_race.h"
 
 #include "base/mem.h"
+#include "command/keys.h"
 #include "command/outcome.h"
 #include "command/split.h"
 #include "session/body_words.h"
@@ -34,18 +35,11 @@ struct stream_race {
 bool
 stream_race_is_for(const struct incoming *in)
 {
-    uint32_t blocks = 0;
+    uint32_t block = command_find_block(&in->args, 1);
 
-    if (in->command->split != SPLIT_STREAMS)
-        return false;
-    for (uint32_t i = 1; i < in->args.argc; i++) {
-        struct view word = command_arg(&in->args, i);
-        if (view_equal_nocase(word, VIEW("STREAMS")))
-            break;
-        blocks += view_equal_nocase(word, VIEW("BLOCK"));
-        i += view_equal_nocase(word, VIEW("COUNT")); /* and its number */
-    }
-    return blocks == 1;
+    /* One of two would stay in the first question. */
+    return in->command->split == SPLIT_STREAMS && block > 0 &&
+        command_find_block(&in->args, block + 1) == 0;
 }
 
 /* --- its end ------------------------------------------------------------------ */
