@@ -26,6 +26,17 @@ struct extent {
     uint32_t len;
 };
 
+/* A copy of bytes, made in the pool's output chunk; the ref is the caller's. */
+static inline struct extent
+extent_copy(struct chunk_pool *pool, struct view bytes)
+{
+    struct extent extent = {.len = (uint32_t)bytes.len};
+
+    extent.chunk = chunk_ref(
+        chunk_pool_write(pool, bytes.data, bytes.len, &extent.off));
+    return extent;
+}
+
 struct chain {
     struct extent *ring; /* NULL: the extents are in `few` */
     uint32_t head;

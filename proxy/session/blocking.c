@@ -112,15 +112,9 @@ on_id_lost(struct call *call UNUSED, enum close_reason why UNUSED,
 {
 }
 
-static void
-on_id_drain(struct call *call UNUSED)
-{
-}
-
 static const struct call_ops id_call_ops = {
     .on_reply = on_id,
     .on_lost = on_id_lost,
-    .on_drain = on_id_drain,
 };
 
 /* Somebody may want to unblock it, which takes the server's name for the
@@ -128,18 +122,15 @@ static const struct call_ops id_call_ops = {
 static void
 ask_id(struct blocking *blocking, struct lane *lane)
 {
-    static const char words[] = "*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n";
-    struct extent *body = &blocking->id_call.body;
-    struct chunk_pool *pool = loop_chunks(blocking->timer.loop);
+    struct view words = VIEW("*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n");
 
     if (lane->client_id != 0)
         return;
     ASSERT(blocking->id_call.state == CALL_IDLE);
-    chunk_unref(&body->chunk);
+    chunk_unref(&blocking->id_call.body.chunk);
     call_init(&blocking->id_call, &id_call_ops);
-    body->len = sizeof(words) - 1;
-    body->chunk =
-        chunk_ref(chunk_pool_write(pool, words, body->len, &body->off));
+    blocking->id_call.body =
+        extent_copy(loop_chunks(blocking->timer.loop), words);
     blocking->lane = lane;
     lane_submit(lane, &blocking->id_call);
 }

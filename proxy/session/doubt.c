@@ -41,21 +41,9 @@ on_lost(struct call *call, enum close_reason why UNUSED, bool sent UNUSED)
     doubt_end(CONTAINER_OF(call, struct doubt, call), VIEW(""));
 }
 
-static void
-on_drain(struct call *call UNUSED)
-{
-}
-
-static void
-on_contended(struct call *call UNUSED)
-{
-}
-
 static const struct call_ops doubt_call_ops = {
     .on_reply = on_reply,
     .on_lost = on_lost,
-    .on_drain = on_drain,
-    .on_contended = on_contended,
 };
 
 /* EXISTS with the keys of the request; false when it has none. */

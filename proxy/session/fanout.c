@@ -132,14 +132,11 @@ scan_body(struct request *request, uint64_t backend)
     struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
     struct request_scan scan;
     struct buf text = {0};
-    struct extent body = {0};
 
     struct command_args args = body_words(&scan, &request->job->fanout->bytes);
     scan_encode(&args, backend, &text);
     request_scan_fini(&scan);
-    body.chunk =
-        chunk_ref(chunk_pool_write(pool, text.data, text.len, &body.off));
-    body.len = (uint32_t)text.len;
+    struct extent body = extent_copy(pool, buf_view(&text));
     buf_fini(&text);
     return body;
 }
@@ -590,10 +587,7 @@ fanout_keyspace(struct request *request, struct view head)
     struct split split = nobody(request->command);
 
     buf_append_view(&fanout->head, head);
-    fanout->bytes.chunk = chunk_ref(
-        chunk_pool_write(loop_chunks(env->loop), bytes.data, bytes.len,
-                         &fanout->bytes.off));
-    fanout->bytes.len = (uint32_t)bytes.len;
+    fanout->bytes = extent_copy(loop_chunks(env->loop), bytes);
     fanout->request = request;
     timer_init(&fanout->patience, env->loop, on_impatience, fanout);
     timer_start(&fanout->patience, KEYSPACE_PATIENCE_MS);

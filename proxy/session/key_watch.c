@@ -284,7 +284,6 @@ void
 key_watch_end(const struct incoming *in)
 {
     struct session *session = in->session;
-    uint32_t off;
 
     if (session->watch == NULL || key_watch_is_broken(session)) {
         key_watch_free(session);
@@ -292,12 +291,9 @@ key_watch_end(const struct incoming *in)
         return;
     }
     struct request *request = new_request(in, session->watch->shard);
-    struct chunk *chunk =
-        chunk_pool_write(loop_chunks(session->pool->env->loop), UNWATCH_WORDS,
-                         sizeof(UNWATCH_WORDS) - 1, &off);
     request->ends_watch = true;
-    request->call.body = (struct extent){chunk_ref(chunk), off,
-                                         sizeof(UNWATCH_WORDS) - 1};
+    request->call.body = extent_copy(loop_chunks(session->pool->env->loop),
+                                     VIEW(UNWATCH_WORDS));
     request_submit(request);
 }
 

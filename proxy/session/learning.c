@@ -287,21 +287,9 @@ on_lost(struct call *call, enum close_reason why UNUSED, bool sent UNUSED)
     inquiry_free(inquiry);
 }
 
-static void
-on_drain(struct call *call UNUSED)
-{
-}
-
-static void
-on_contended(struct call *call UNUSED)
-{
-}
-
 static const struct call_ops inquiry_call_ops = {
     .on_reply = on_reply,
     .on_lost = on_lost,
-    .on_drain = on_drain,
-    .on_contended = on_contended,
 };
 
 /* --- questions ------------------------------------------------------------------- */

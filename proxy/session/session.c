@@ -341,7 +341,7 @@ take_inline(struct session *session, struct request_scan *scan)
     struct request_limits limits = session_limits(session);
     struct buf array = {0};
     struct request_scan words;
-    uint32_t argc, off;
+    uint32_t argc;
     bool taken = true;
 
     if (inline_encode(line, &array, &argc) != RESP_OK) {
@@ -353,19 +353,19 @@ take_inline(struct session *session, struct request_scan *scan)
         buf_fini(&array);
         return true;
     }
-    struct chunk *chunk = chunk_ref(chunk_pool_write(
-        loop_chunks(session->pool->env->loop), array.data, array.len, &off));
+    struct extent own = extent_copy(loop_chunks(session->pool->env->loop),
+                                    buf_view(&array));
     buf_fini(&array);
     request_scan_init(&words);
-    if (request_scan(&words, &limits, chunk->data + off,
-                     chunk->fill - off) == RESP_OK) {
-        taken = request_accept(session, chunk, off, &words);
+    if (request_scan(&words, &limits, own.chunk->data + own.off, own.len) ==
+        RESP_OK) {
+        taken = request_accept(session, own.chunk, own.off, &words);
     } else {
         answer_protocol_error(session, words.error);
         taken = false;
     }
     request_scan_fini(&words);
-    chunk_unref(&chunk);
+    chunk_unref(&own.chunk);
     return taken;
 }
 

@@ -289,12 +289,9 @@ set_encode(const struct split_job *job, uint32_t index,
            const struct command_args *args, struct chunk_pool *pool)
 {
     struct buf text = {0};
-    struct extent body = {0};
 
     combine_encode(job->combine, args, index, &text);
-    body.chunk =
-        chunk_ref(chunk_pool_write(pool, text.data, text.len, &body.off));
-    body.len = (uint32_t)text.len;
+    struct extent body = extent_copy(pool, buf_view(&text));
     buf_fini(&text);
     return body;
 }

@@ -42,37 +42,23 @@ on_lost(struct call *call, enum close_reason why UNUSED, bool sent UNUSED)
     unblock_end(CONTAINER_OF(call, struct unblock, call), false);
 }
 
-static void
-on_drain(struct call *call UNUSED)
-{
-}
-
-static void
-on_contended(struct call *call UNUSED)
-{
-}
-
 static const struct call_ops unblock_call_ops = {
     .on_reply = on_reply,
     .on_lost = on_lost,
-    .on_drain = on_drain,
-    .on_contended = on_contended,
 };
 
 static struct extent
 unblock_words(struct session_env *env, uint64_t lane_id, struct view reason)
 {
     struct buf words = {0};
-    struct extent body;
 
     encode_array(&words, 4);
     encode_bulk_str(&words, "CLIENT");
     encode_bulk_str(&words, "UNBLOCK");
     encode_bulk_u64(&words, lane_id);
     encode_bulk(&words, reason);
-    body.len = (uint32_t)words.len;
-    body.chunk = chunk_ref(chunk_pool_write(loop_chunks(env->loop), words.data,
-                                            words.len, &body.off));
+    struct extent body =
+        extent_copy(loop_chunks(env->loop), buf_view(&words));
     buf_fini(&words);
     return body;
 }

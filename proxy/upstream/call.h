@@ -41,10 +41,11 @@ struct call_ops {
     /* The lane is gone.  `sent`: some of the call may have reached the
      * server. */
     void (*on_lost)(struct call *call, enum close_reason why, bool sent);
-    /* An open body may be fed: the first time, and after lane_is_full(). */
+    /* An open body may be fed: the first time, and after lane_is_full().  NULL
+     * where no body is ever open. */
     void (*on_drain)(struct call *call);
     /* Somebody else has queued a call behind this one, whose reply the lane
-     * has stopped reading. */
+     * has stopped reading.  May be NULL. */
     void (*on_contended)(struct call *call);
     /* A leading reply, or the one to ASKING: before its own.  May be NULL. */
     void (*on_leading)(struct call *call, const struct reply_piece *piece);
