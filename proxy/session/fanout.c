@@ -1,20 +1,15 @@
 /*
  * session/fanout.c - one command at every shard, and SCAN over all of them.
  */
-#include "session/fanout.h"
+#include "session/fanout_priv.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "command/fanout_merge.h"
-#include "command/info_merge.h"
-#include "command/keyspace.h"
-#include "resp/encode.h"
 #include "session/body_words.h"
 #include "session/deadline.h"
 #include "session/published.h"
 #include "session/retry.h"
-#include "session/scan.h"
 #include "session/scripts.h"
 #include "session/sentence.h"
 #include "session/server_command.h"
@@ -23,25 +18,6 @@
 #define ROUNDS_MAX 3 /* times that all are asked anew, as the map has changed */
 #define KEYSPACE_PATIENCE_MS 500
 #define PATIENCE 4   /* waits for a map that is on its way */
-
-struct fanout_job {
-    struct fanout fanout;
-    struct extent bytes;     /* of the request; a ref */
-    uint8_t *known;          /* SCRIPT EXISTS: of fanout, or NULL */
-    struct scan_cursor scan; /* SCAN: as the client gave it ... */
-    struct scan_step step;   /* ... and who was asked */
-    struct buf head;         /* INFO: all but the keys */
-    struct timer patience;   /* ... which are waited for no longer than this */
-    struct request *request;
-    uint8_t rounds;
-    uint8_t waits; /* for the map */
-};
-
-static bool
-is_scan(const struct command *command)
-{
-    return command->id == COMMAND_ID_SCAN;
-}
 
 /* May its parts be held? */
 static bool
@@ -62,7 +38,7 @@ fanout_is_for(const struct session *session, const struct command *command)
 {
     if (server_command_is_for_all(session, command))
         return true;
-    if (!is_scan(command) && !fanout_is_known(command))
+    if (!fanout_is_scan(command) && !fanout_is_known(command))
         return false;
     return pool_is_followed(session->pool->settings) ||
         session->generation->shard_count > 1 || fanout_is_aside(command) ||
@@ -336,7 +312,7 @@ send_scan(struct request *request)
 static bool
 is_doubtful(const struct request *request)
 {
-    return is_followed(request) && !is_scan(request->command) &&
+    return is_followed(request) && !fanout_is_scan(request->command) &&
         request->pool->hint_is_open && request->job->fanout->waits < PATIENCE;
 }
 
@@ -357,7 +333,7 @@ go_or_wait(struct request *request)
     if (is_doubtful(request)) {
         request->job->fanout->waits++;
         hold_all(request);
-    } else if (is_scan(request->command)) {
+    } else if (fanout_is_scan(request->command)) {
         send_scan(request);
     } else {
         send_to_all(request);
@@ -412,85 +388,14 @@ ask_anew(struct request *request)
     }
 }
 
-static void
-forget_script(const struct request *request)
-{
-    struct request_scan scan;
-
-    struct command_args args = body_words(&scan, &request->job->fanout->bytes);
-    scripts_forget(request->pool, command_arg(&args, 2));
-    request_scan_fini(&scan);
-}
-
-static bool
-is_keyspace(const struct request *request)
-{
-    return request->command->id == COMMAND_ID_INFO;
-}
-
-/* By those who have answered. */
-static enum merge_result
-tell_keyspace(struct request *request)
-{
-    struct split_job *job = request->job;
-    struct buf answer = {0};
-
-    keyspace_merge(job->replies, job->split.part_count, &job->fanout->head);
-    encode_verbatim(&answer, request->session->resp,
-                    buf_view(&job->fanout->head));
-    chain_copy(&request->reply, loop_chunks(request->pool->env->loop),
-               answer.data, answer.len);
-    buf_fini(&answer);
-    return MERGE_OK;
-}
-
-/* The servers' own, as the administrator wants it. */
-static enum merge_result
-tell_info(struct request *request)
-{
-    struct split_job *job = request->job;
-    struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
-    struct buf text = {0}, answer = {0};
-
-    if (!info_merge(job->replies, job->split.part_count, &text))
-        return fanout_merge(&job->fanout->fanout, job->replies,
-                            job->split.part_count, pool, &request->reply);
-    encode_verbatim(&answer, request->session->resp, buf_view(&text));
-    chain_copy(&request->reply, pool, answer.data, answer.len);
-    buf_fini(&answer);
-    buf_fini(&text);
-    return MERGE_OK;
-}
-
 bool
 fanout_finish(struct request *request)
 {
-    struct split_job *job = request->job;
-    struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
-    enum merge_result result;
-
     if (is_stale(request)) {
         ask_anew(request);
         return false;
     }
-    if (is_keyspace(request) &&
-        server_command_is(request->session, request->command))
-        result = tell_info(request);
-    else if (is_keyspace(request))
-        result = tell_keyspace(request);
-    else if (is_scan(request->command))
-        result = scan_merge(request->command, &job->fanout->step, job->replies,
-                            pool, &request->reply);
-    else
-        result = fanout_merge(&job->fanout->fanout, job->replies,
-                              job->split.part_count, pool, &request->reply);
-    if (result == MERGE_OK && published_concerns(request->session,
-                                                 request->command))
-        published_correct_sums(request);
-    request->reply_type = result == MERGE_OK ? '*' : '-';
-    if (unlikely(result != MERGE_OK) &&
-        request->command->id == COMMAND_ID_SCRIPT_LOAD)
-        forget_script(request);
+    fanout_answer(request);
     return true;
 }
 
@@ -540,7 +445,7 @@ static bool
 take_cursor(struct request *request, const struct command_args *args,
             struct scan_cursor *cursor)
 {
-    if (!is_scan(request->command) ||
+    if (!fanout_is_scan(request->command) ||
         scan_cursor_parse(cursor, command_arg(args, 1)))
         return true;
     request_fail(request, VIEW("ERR invalid cursor"));

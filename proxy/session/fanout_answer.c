@@ -1,0 +1,104 @@
+/*
+ * session/fanout_answer.c - one answer, made of those of all shards.
+ */
+#include "base/mem.h"
+#include "command/info_merge.h"
+#include "command/keyspace.h"
+#include "resp/encode.h"
+#include "session/body_words.h"
+#include "session/fanout_priv.h"
+#include "session/published.h"
+#include "session/scripts.h"
+#include "session/server_command.h"
+#include "session/split_job_priv.h"
+
+static void
+forget_script(const struct request *request)
+{
+    struct request_scan scan;
+
+    struct command_args args = body_words(&scan, &request->job->fanout->bytes);
+    scripts_forget(request->pool, command_arg(&args, 2));
+    request_scan_fini(&scan);
+}
+
+/* --- INFO --------------------------------------------------------------------- */
+
+static void
+tell_text(struct request *request, const struct buf *text)
+{
+    struct buf answer = {0};
+
+    encode_verbatim(&answer, request->session->resp, buf_view(text));
+    chain_copy(&request->reply, loop_chunks(request->pool->env->loop),
+               answer.data, answer.len);
+    buf_fini(&answer);
+}
+
+/* What is the proxy's own, and the keys of those who have answered. */
+static enum merge_result
+tell_keyspace(struct request *request)
+{
+    struct split_job *job = request->job;
+
+    keyspace_merge(job->replies, job->split.part_count, &job->fanout->head);
+    tell_text(request, &job->fanout->head);
+    return MERGE_OK;
+}
+
+/* By the table of commands. */
+static enum merge_result
+merge_by_kind(struct request *request)
+{
+    struct split_job *job = request->job;
+
+    return fanout_merge(&job->fanout->fanout, job->replies,
+                        job->split.part_count,
+                        loop_chunks(request->pool->env->loop),
+                        &request->reply);
+}
+
+/* The servers' own, as the administrator wants it. */
+static enum merge_result
+tell_info(struct request *request)
+{
+    struct split_job *job = request->job;
+    struct buf text = {0};
+
+    if (!info_merge(job->replies, job->split.part_count, &text))
+        return merge_by_kind(request);
+    tell_text(request, &text);
+    buf_fini(&text);
+    return MERGE_OK;
+}
+
+/* --- any ---------------------------------------------------------------------- */
+
+static enum merge_result
+tell(struct request *request)
+{
+    struct split_job *job = request->job;
+    const struct command *command = request->command;
+
+    if (command->id == COMMAND_ID_INFO)
+        return server_command_is(request->session, command)
+            ? tell_info(request)
+            : tell_keyspace(request);
+    if (fanout_is_scan(command))
+        return scan_merge(command, &job->fanout->step, job->replies,
+                          loop_chunks(request->pool->env->loop),
+                          &request->reply);
+    return merge_by_kind(request);
+}
+
+void
+fanout_answer(struct request *request)
+{
+    bool is_good = tell(request) == MERGE_OK;
+
+    if (is_good && published_concerns(request->session, request->command))
+        published_correct_sums(request);
+    request->reply_type = is_good ? '*' : '-';
+    if (unlikely(!is_good) && request->command->id == COMMAND_ID_SCRIPT_LOAD)
+        forget_script(request);
+}

@@ -1,0 +1,34 @@
+/*
+ * session/fanout_priv.h - what those who ask all shards and those who make one
+ * answer of it share.
+ */
+#ifndef SESSION_FANOUT_PRIV_H
+#define SESSION_FANOUT_PRIV_H
+
+#include "command/fanout_merge.h"
+#include "session/fanout.h"
+#include "session/scan.h"
+
+struct fanout_job {
+    struct fanout fanout;
+    struct extent bytes;     /* of the request; a ref */
+    uint8_t *known;          /* SCRIPT EXISTS: of fanout, or NULL */
+    struct scan_cursor scan; /* SCAN: as the client gave it ... */
+    struct scan_step step;   /* ... and who was asked */
+    struct buf head;         /* INFO: all but the keys */
+    struct timer patience;   /* ... which are waited for no longer than this */
+    struct request *request;
+    uint8_t rounds;
+    uint8_t waits; /* for the map */
+};
+
+static inline bool
+fanout_is_scan(const struct command *command)
+{
+    return command->id == COMMAND_ID_SCAN;
+}
+
+/* All parts have their answers: make one of them. */
+void fanout_answer(struct request *request);
+
+#endif
