@@ -11,7 +11,9 @@ import os
 import socket
 import urllib.request
 
-from harness import eventually, free_port, seconds
+import pytest
+
+from harness import eventually, free_port, running_world, seconds
 from lib_cluster import Cluster
 
 APPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "apps")
@@ -92,6 +94,23 @@ def start_pools(world):
     return {name: AppPool(proxy, name, servers) for name, servers in
             [("one", [single]), ("three", three), ("prefixed", three),
              ("cluster", nodes)]}
+
+
+@pytest.fixture(scope="module")
+def shared_world():
+    yield from running_world()
+
+
+@pytest.fixture(scope="module")
+def pools(shared_world):
+    return start_pools(shared_world)
+
+
+@pytest.fixture(params=["one", "three", "cluster"])
+def pool(request, pools):
+    chosen = pools[request.param]
+    chosen.clear()
+    return chosen
 
 
 class Web:

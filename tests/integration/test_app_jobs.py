@@ -7,31 +7,11 @@ again, and a worker in another process.
 import concurrent.futures
 import os
 
-import pytest
-
-from harness import running_world
-from lib_apps import APPS, start_pools
+from lib_apps import APPS, pool, pools, shared_world
 from lib_clients import node_modules, run
 
 NODE = os.path.join(APPS, "node")
 SIDEKIQ = os.path.join(APPS, "sidekiq")
-
-
-@pytest.fixture(scope="module")
-def shared_world():
-    yield from running_world()
-
-
-@pytest.fixture(scope="module")
-def pools(shared_world):
-    return start_pools(shared_world)
-
-
-@pytest.fixture(params=["one", "three", "cluster"])
-def pool(request, pools):
-    chosen = pools[request.param]
-    chosen.clear()
-    return chosen
 
 
 def test_bullmq_works_with_a_tagged_prefix(pool):

@@ -8,21 +8,8 @@ pools are tried at a time.
 import concurrent.futures
 import os
 
-import pytest
-
-from harness import running_world
-from lib_apps import APPS, PYTHON, start_pools
+from lib_apps import APPS, PYTHON, pools, shared_world
 from lib_clients import run
-
-
-@pytest.fixture(scope="module")
-def shared_world():
-    yield from running_world()
-
-
-@pytest.fixture(scope="module")
-def pools(shared_world):
-    return start_pools(shared_world)
 
 
 def visit_all(script, arguments, environments, workers):

@@ -6,29 +6,12 @@ import os
 
 import pytest
 
-from harness import eventually, running_world
-from lib_apps import APPS, PYTHON, Web, start_pools
+from harness import eventually
+from lib_apps import APPS, PYTHON, Web, pool, pools, shared_world
 from lib_clients import node_modules, run
 
 PHP = os.path.join(APPS, "php")
 NODE = os.path.join(APPS, "node")
-
-
-@pytest.fixture(scope="module")
-def shared_world():
-    yield from running_world()
-
-
-@pytest.fixture(scope="module")
-def pools(shared_world):
-    return start_pools(shared_world)
-
-
-@pytest.fixture(params=["one", "three", "cluster"])
-def pool(request, pools):
-    chosen = pools[request.param]
-    chosen.clear()
-    return chosen
 
 
 def test_django_keeps_its_cache_and_its_sessions(pool):

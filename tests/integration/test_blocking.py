@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from harness import eventually, running_world
-from lib_cluster import Cluster, start_proxy
+from harness import eventually
+from lib_three import blocked, cluster, cluster_proxy, proxy, servers, world
 from resp import encode
 
 THREE = """
@@ -57,37 +57,6 @@ ALONE = [line.split() for line in """
     XREAD BLOCK
     BLPOP {t}text 0
 """.strip().splitlines()]
-
-
-@pytest.fixture(scope="module")
-def world():
-    yield from running_world()
-
-
-@pytest.fixture(scope="module")
-def servers(world):
-    return world.start_servers(3)
-
-
-@pytest.fixture(scope="module")
-def proxy(world, servers):
-    a, b, c = (server.address for server in servers)
-    return world.proxy(THREE, a=a, b=b, c=c)
-
-
-@pytest.fixture(scope="module")
-def cluster(world):
-    return Cluster(world, replicas=0)
-
-
-@pytest.fixture(scope="module")
-def cluster_proxy(world, cluster):
-    return start_proxy(world, cluster.seeds(2))
-
-
-def blocked(servers):
-    return sum(server.client().info("clients")["blocked_clients"]
-               for server in servers)
 
 
 def prepare(where):

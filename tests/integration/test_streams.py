@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from harness import eventually, running_world
-from lib_cluster import Cluster, start_proxy
+from harness import eventually
+from lib_three import blocked, cluster, cluster_proxy, proxy, servers, world
 from resp import encode
 
 THREE = """
@@ -26,34 +26,8 @@ STREAMS = [f"s{n}" for n in range(8)]
 
 
 @pytest.fixture(scope="module")
-def world():
-    yield from running_world()
-
-
-@pytest.fixture(scope="module")
 def direct(world):
     return world.server()
-
-
-@pytest.fixture(scope="module")
-def servers(world):
-    return world.start_servers(3)
-
-
-@pytest.fixture(scope="module")
-def proxy(world, servers):
-    a, b, c = (server.address for server in servers)
-    return world.proxy(THREE, a=a, b=b, c=c)
-
-
-@pytest.fixture(scope="module")
-def cluster(world):
-    return Cluster(world, replicas=0)
-
-
-@pytest.fixture(scope="module")
-def cluster_proxy(world, cluster):
-    return start_proxy(world, cluster.seeds(2))
 
 
 @pytest.fixture(scope="module", params=["shards", "cluster"])
@@ -68,11 +42,6 @@ def pool(request, servers, proxy, cluster, cluster_proxy):
         client.set(name, "")
     return proxy, servers, sum(
         server.client().dbsize() > 0 for server in servers)
-
-
-def blocked(nodes):
-    return sum(node.client().info("clients")["blocked_clients"]
-               for node in nodes)
 
 
 def fill(where):

@@ -4,8 +4,9 @@ import threading
 
 import pytest
 
-from harness import eventually, running_world
-from lib_cluster import Cluster, Move, start_proxy
+from harness import eventually
+from lib_cluster import Move
+from lib_three import cluster, cluster_proxy, proxy, servers, world
 from resp import encode
 
 ONE = """
@@ -25,6 +26,8 @@ THREE = ONE + """\
         - $b:1 b
         - $c:1 c
 """
+
+CLUSTER_SETTINGS = {"cluster_refresh_interval": "1s"}
 
 # In order, over one connection each; {t} keeps keys on one shard.
 WORDS = [line.split() for line in """
@@ -153,33 +156,6 @@ WORDS = [line.split() for line in """
     TYPE {t}a
     EXEC
 """.strip().splitlines()]
-
-
-@pytest.fixture(scope="module")
-def world():
-    yield from running_world()
-
-
-@pytest.fixture(scope="module")
-def servers(world):
-    return world.start_servers(3)
-
-
-@pytest.fixture(scope="module")
-def proxy(world, servers):
-    a, b, c = (server.address for server in servers)
-    return world.proxy(THREE, a=a, b=b, c=c)
-
-
-@pytest.fixture(scope="module")
-def cluster(world):
-    return Cluster(world, replicas=0)
-
-
-@pytest.fixture(scope="module")
-def cluster_proxy(world, cluster):
-    return start_proxy(world, cluster.seeds(2),
-                       cluster_refresh_interval="1s")
 
 
 def hello(raw, version):
