@@ -49,10 +49,9 @@ write_dirty(struct loop *loop)
  * there is none one stream is written at a time, with a look in between. */
 
 static void
-write_lingering(struct loop *loop, struct stream *stream)
+write_lingering(struct stream *stream)
 {
-    TAILQ_REMOVE(&loop->lingering, stream, dirty_link);
-    stream->is_lingering = false;
+    stream_stop_lingering(stream);
     stream_flush(stream);
 }
 
@@ -65,7 +64,7 @@ write_overdue(struct loop *loop)
 
     while ((stream = TAILQ_FIRST(&loop->lingering)) != NULL &&
            loop->now_us - stream->linger_us >= LINGER_US)
-        write_lingering(loop, stream);
+        write_lingering(stream);
     if (stream != NULL && !ev_is_active(&loop->idle))
         ev_idle_start(loop->ev, &loop->idle);
     else if (stream == NULL && ev_is_active(&loop->idle))
@@ -82,7 +81,7 @@ on_idle(struct ev_loop *ev, ev_idle *watcher, int revents)
     (void)ev;
     (void)revents;
     if (stream != NULL)
-        write_lingering(loop, stream);
+        write_lingering(stream);
 }
 
 /* --- turns ------------------------------------------------------------------ */
@@ -173,7 +172,7 @@ loop_free(struct loop **loopp)
         return;
     write_dirty(loop);
     while (!TAILQ_EMPTY(&loop->lingering))
-        write_lingering(loop, TAILQ_FIRST(&loop->lingering));
+        write_lingering(TAILQ_FIRST(&loop->lingering));
     ev_idle_stop(loop->ev, &loop->idle);
     empty_graves(loop);
     ev_ref(loop->ev);

@@ -39,6 +39,9 @@ struct loop {
 /* May what it has wait for what will follow? */
 bool stream_lingers(struct stream *stream) MUST_CHECK;
 
+/* It waits no longer among those that do. */
+void stream_stop_lingering(struct stream *stream);
+
 /* Write what the stream has; at the end of a turn.  In net/stream.c. */
 void stream_flush(struct stream *stream);
 

@@ -298,6 +298,14 @@ stream_flush(struct stream *stream)
         update_interest(stream);
 }
 
+void
+stream_stop_lingering(struct stream *stream)
+{
+    if (stream->is_lingering)
+        TAILQ_REMOVE(&stream->loop->lingering, stream, dirty_link);
+    stream->is_lingering = false;
+}
+
 bool
 stream_lingers(struct stream *stream)
 {
@@ -318,9 +326,7 @@ stream_mark_dirty(struct stream *stream)
     if (stream->is_dirty || !stream->is_open)
         return;
     stream->is_dirty = true;
-    if (stream->is_lingering)
-        TAILQ_REMOVE(&stream->loop->lingering, stream, dirty_link);
-    stream->is_lingering = false;
+    stream_stop_lingering(stream);
     TAILQ_INSERT_TAIL(&stream->loop->dirty, stream, dirty_link);
 }
 
@@ -470,9 +476,7 @@ stream_close(struct stream *stream)
     if (stream->is_dirty)
         TAILQ_REMOVE(&stream->loop->dirty, stream, dirty_link);
     stream->is_dirty = false;
-    if (stream->is_lingering)
-        TAILQ_REMOVE(&stream->loop->lingering, stream, dirty_link);
-    stream->is_lingering = false;
+    stream_stop_lingering(stream);
     close(stream->io.fd);
     chain_clear(&stream->out);
     chunk_unref(&stream->in.chunk);
