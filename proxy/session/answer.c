@@ -8,6 +8,7 @@
 
 #include "command/missing.h"
 #include "resp/encode.h"
+#include "session/carrying.h"
 #include "session/note.h"
 #include "session/sentence.h"
 #include "session/session.h"
@@ -21,6 +22,8 @@ request_finish_with(struct request *request, struct buf *answer)
     struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
 
     request_drop_reply(request);
+    if (unlikely(request->carrying != NULL))
+        carrying_end(request);
     chain_copy(&request->reply, pool, answer->data, answer->len);
     request_charge(request, answer->len);
     request->reply_bytes = answer->len;
@@ -43,6 +46,8 @@ request_fail(struct request *request, struct view text)
     struct buf line = {0};
 
     encode_error(&line, text);
+    if (unlikely(request->carrying != NULL))
+        carrying_explain(request, &line);
     cell_inc(&request->pool->stats->forward_error);
     note_refusal(request->session, request->command, text);
     request_finish_with(request, &line);
@@ -53,7 +58,7 @@ request_nil_answer(struct request *request, const struct extent *body,
                    struct buf *out)
 {
     if (request->pool->settings->on_server_down != DOWN_NIL ||
-        body->chunk == NULL)
+        body->chunk == NULL || request->carrying != NULL)
         return false;
     struct view bytes = view_of(body->chunk->data + body->off, body->len);
     if (!missing_reply(request->command, bytes, request->session->resp, out))

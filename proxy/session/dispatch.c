@@ -10,6 +10,7 @@
 #include "command/refuse.h"
 #include "resp/encode.h"
 #include "session/blocking.h"
+#include "session/carrying.h"
 #include "session/combining.h"
 #include "session/deadline.h"
 #include "session/fanout.h"
@@ -177,7 +178,7 @@ static void split_over_shards(const struct incoming *in);
 static void
 forward_apart(const struct incoming *in)
 {
-    if (combining_try(in))
+    if (combining_try(in) || carrying_try(in))
         return;
     if (in->command->split == SPLIT_NONE ||
         (blocking_is(in) && !stream_race_is_for(in)))

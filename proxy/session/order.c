@@ -4,6 +4,7 @@
 #include "session/order.h"
 
 #include "session/blocking.h"
+#include "session/carrying.h"
 #include "session/fanout.h"
 #include "session/key_watch.h"
 #include "session/local.h"
@@ -44,7 +45,7 @@ order_must_wait(const struct incoming *in)
     if (local_is_barrier(in->command) || subscriber_is_for(in->command) ||
         key_watch_is_barrier(session, in->command) ||
         transaction_is_barrier(session, in->command) || blocking_is(in) ||
-        wait_is(in))
+        wait_is(in) || carrying_is_barrier(settings, in->command))
         return true;
     if (likely(!pool_is_followed(settings)))
         return false;

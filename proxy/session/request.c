@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "session/blocking.h"
+#include "session/carrying.h"
 #include "session/deadline.h"
 #include "session/holding.h"
 #include "session/note.h"
@@ -69,6 +70,8 @@ request_free(struct request *request)
         LIST_REMOVE(request, held_link);
     if (unlikely(request->job != NULL))
         split_job_free(request);
+    if (unlikely(request->carrying != NULL))
+        carrying_free(request);
     if (unlikely(request->wants != NULL))
         mem_free(request->wants);
     if (!chain_is_empty(&request->reply))

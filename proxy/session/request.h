@@ -19,6 +19,7 @@
 #include "upstream/call.h"
 #include "upstream/lane.h"
 
+struct carrying;
 struct script_wants;
 struct session;
 struct split_job;
@@ -62,6 +63,7 @@ struct request {
     bool by_watch;           /* goes over the lane of session->watch ... */
     bool ends_watch;         /* ... and nothing is watched behind it */
     struct split_job *job;   /* a split command's parts, or NULL */
+    struct carrying *carrying; /* it goes step by step, or NULL */
     struct script_wants *wants; /* EXEC: scripts that it names, or NULL */
     uint8_t tries;           /* times it was sent again */
     uint8_t script_loads;    /* times that its script was to be loaded */

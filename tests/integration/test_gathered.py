@@ -1,6 +1,7 @@
-"""Sets on several shards, read and combined by the proxy: as one server does it.
+"""What needs keys on several shards, and is done by the proxy: as one server does it.
 
-Only with gather_sets.
+Sets are combined only with gather_sets, and values go from shard to shard only with
+carry_values.
 """
 
 import random
@@ -11,19 +12,24 @@ from harness import eventually, running_world
 from lib_cluster import Cluster, start_proxy
 from test_same_as_direct import CROSSSLOT, THREE, elements
 
-SETTING = "      gather_sets: true\n"
+SETTING = "      gather_sets: true\n      carry_values: true\n"
 SETS = [f"{word}:s" for word in "alpha beta gamma delta eps zeta".split()]
 SORTED = [f"{word}:z" for word in "one two three four five six".split()]
 MEMBERS = ["", "a", "b", "c\r\n", "\x00", "x" * 700] + \
     [f"m{n}" for n in range(40)]
+NAMES = [f"{word}:v" for word in "red green blue white black".split()]
+VALUES = [("SET", "text"), ("SET", "x" * 20000), ("RPUSH", "a", "b", "a"),
+          ("HSET", "f", "1", "g", "2"), ("SADD", "1", "2"),
+          ("ZADD", "1", "a"), ("XADD", "5-1", "f", "v"), ("SET", "7")]
 SCORES = ["1", "2.5", "-3", "1e10", "inf", "0.5", "7", "-inf"]
 
 
 class Setting:
     """A pool that combines sets, and a server with all of the keys."""
 
-    def __init__(self, proxy, servers, direct):
+    def __init__(self, proxy, servers, direct, is_cluster=False):
         self.proxy = proxy
+        self.is_cluster = is_cluster
         self.servers = servers
         self.direct = direct
 
@@ -72,8 +78,10 @@ def listed(world, direct):
 @pytest.fixture(scope="module")
 def clustered(world, direct):
     cluster = Cluster(world, replicas=0)
-    proxy = start_proxy(world, cluster.seeds(), gather_sets="true")
-    return Setting(proxy, [node.server for node in cluster.nodes], direct)
+    proxy = start_proxy(world, cluster.seeds(), gather_sets="true",
+                        carry_values="true")
+    return Setting(proxy, [node.server for node in cluster.nodes], direct,
+                   is_cluster=True)
 
 
 @pytest.fixture(params=["listed", "clustered"])
@@ -190,8 +198,77 @@ def test_a_shard_that_is_down_is_named(world):
         b"-CLUSTERDOWN proxy: no reachable primary for shard b"))
 
 
+def name_command(chance):
+    """One that writes a name, moves what stands there, or asks for it."""
+    key, other = chance.choice(NAMES), chance.choice(NAMES)
+    kind = chance.random()
+    if kind < 0.25:
+        verb, *words = chance.choice(VALUES)
+        return [["DEL", key], [verb, key, *words]]
+    if kind < 0.35:
+        return [["PEXPIRE", key, 500000]]
+    if kind < 0.45:
+        return [["DEL", key]]
+    if kind < 0.8:
+        return [[chance.choice(["RENAME", "RENAMENX", "rename"]), key, other]]
+    words = chance.choice([[], ["REPLACE"], ["DB", 3], ["replace", "db", 0],
+                           ["DB", 99], ["DB", "x"], ["DB", "07"], ["DB", -1],
+                           ["DB"], ["NOSUCH"], ["DB", "99999999999"]])
+    return [["COPY", key, other, *words]]
+
+
+def state(raw, databases):
+    """What stands under each name, and whether it lives for ever."""
+    found = []
+    for database in databases:
+        raw.command("SELECT", database)
+        found += [reply for name in NAMES for reply in (
+            raw.command("DUMP", name),
+            int(raw.command("PTTL", name)[1:]) // 400000)]
+    raw.command("SELECT", 0)
+    return found
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_names_change_shards_as_within_one_server(setting, version):
+    chance = random.Random(version)
+    through, direct = setting.both(version)
+    for number in range(400):
+        for command in name_command(chance):
+            if setting.is_cluster and "DB" in command:
+                continue  # servers of a cluster have other words for that
+            assert through.command(*command) == direct.command(*command), \
+                command
+        if number % 40 == 0:
+            databases = [0] if setting.is_cluster else [0, 3]
+            assert state(through, databases) == state(direct, databases)
+
+
+def test_a_name_that_changes_keeps_its_place_in_a_pipeline(setting):
+    commands = [("DEL", *NAMES), ("SET", NAMES[0], 0)]
+    for number in range(60):
+        here, there = NAMES[number % 5], NAMES[(number + 1) % 5]
+        commands += [("INCR", here), ("RENAME", here, there), ("GET", there),
+                     ("GET", here), ("ECHO", number)]
+    through, direct = setting.both(2)
+    assert through.pipeline(*commands) == direct.pipeline(*commands)
+
+
+def test_large_values_change_shards(listed):
+    through = listed.proxy.raw()
+    through.command("DEL", *NAMES)
+    through.command("SET", NAMES[0], "x" * 20000000)
+    for here, there in zip(NAMES, NAMES[1:]):
+        assert through.command("RENAME", here, there) == b"+OK\r\n"
+    assert through.command("STRLEN", NAMES[-1]) == b":20000000\r\n"
+    assert through.command("EXISTS", *NAMES) == b":1\r\n"
+
+
 def test_by_default_they_are_refused(world, listed):
     a, b, c = (server.address for server in listed.servers)
     raw = world.proxy(THREE, a=a, b=b, c=c).raw()
     assert raw.command("SUNION", *SETS) == CROSSSLOT
     assert raw.command("ZUNION", 6, *SORTED) == CROSSSLOT
+    replies = raw.pipeline(*(["RENAME", here, there]
+                             for here in NAMES for there in NAMES))
+    assert CROSSSLOT in replies
