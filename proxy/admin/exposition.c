@@ -7,6 +7,7 @@
 
 #define US_PER_S 1e6
 #define LE_MAX 32
+#define LE_FIRST_US 16 /* nobody needs finer ones; LATENCY HISTOGRAM has them */
 
 static const struct {
     const char *type;      /* OpenMetrics' word */
@@ -155,6 +156,8 @@ exposition_histogram(struct exposition *x, const struct label *labels,
 
     for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
         count += cell_get(&histogram->bucket[i]);
+        if (histogram_bound_us(i) < LE_FIRST_US)
+            continue;
         sample_begin(x, "_bucket", labels, format_bound(le, i));
         buf_printf(x->out, "%" PRIu64 "\n", count);
     }

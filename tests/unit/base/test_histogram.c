@@ -56,8 +56,8 @@ START_TEST(histogram_merge_adds_every_cell)
 {
     struct histogram total = {0}, part = {0};
 
-    histogram_add(&total, 10);
-    histogram_add(&part, 10);
+    histogram_add(&total, 1);
+    histogram_add(&part, 1);
     histogram_add(&part, 1000);
     histogram_add(&part, UINT32_MAX);
     histogram_merge(&total, &part);
@@ -65,7 +65,7 @@ START_TEST(histogram_merge_adds_every_cell)
     ck_assert_uint_eq(cell_get(&total.bucket[0]), 2);
     ck_assert_uint_eq(cell_get(&total.bucket[bucket_of(1000)]), 1);
     ck_assert_uint_eq(cell_get(&total.bucket[HISTOGRAM_BUCKETS - 1]), 1);
-    ck_assert_uint_eq(cell_get(&total.sum_us), 1020 + (uint64_t)UINT32_MAX);
+    ck_assert_uint_eq(cell_get(&total.sum_us), 1002 + (uint64_t)UINT32_MAX);
     ck_assert_uint_eq(cell_get(&part.bucket[0]), 1);
 }
 END_TEST
