@@ -84,8 +84,11 @@ admin_sum_pool_latency(const struct admin_source *source, size_t pool)
 {
     struct histogram total = {0};
 
-    for (unsigned w = 0; w < source->workers; w++)
-        histogram_merge(&total, &pool_block(source, w, pool)->latency);
+    for (unsigned w = 0; w < source->workers; w++) {
+        const struct session_stats *stats = pool_block(source, w, pool);
+        struct histogram part = session_stats_latency(stats);
+        histogram_merge(&total, &part);
+    }
     return total;
 }
 

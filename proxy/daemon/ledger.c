@@ -89,7 +89,7 @@ account_new(struct ledger *ledger, const char *name)
     account->audience = audience_new();
     account->handed = mem_array(ledger->workers, sizeof(uint64_t));
     for (unsigned i = 0; i < ledger->workers; i++)
-        account->blocks[i] = MEM_NEW(struct session_stats);
+        account->blocks[i] = session_stats_new();
     account->scripts = script_memory_new();
     TAILQ_INIT(&account->servers);
     TAILQ_INSERT_TAIL(&ledger->accounts, account, link);
@@ -105,7 +105,7 @@ account_free(struct ledger *ledger, struct account *account)
     while ((server = TAILQ_FIRST(&account->servers)) != NULL)
         server_account_free(account, server, ledger->workers);
     for (unsigned i = 0; i < ledger->workers; i++)
-        mem_free(account->blocks[i]);
+        session_stats_free(&account->blocks[i]);
     mem_free(account->blocks);
     audience_free(&account->audience);
     mem_free(account->handed);

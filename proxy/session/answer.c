@@ -49,6 +49,8 @@ request_fail(struct request *request, struct view text)
     if (unlikely(request->carrying != NULL))
         carrying_explain(request, &line);
     cell_inc(&request->pool->stats->forward_error);
+    cell_inc(&session_stats_account(request->pool->stats, request->command)
+                  ->all.failed);
     note_refusal(request->session, request->command, text);
     request_finish_with(request, &line);
 }
@@ -110,12 +112,31 @@ request_fail_fmt(struct request *request, const char *fmt, ...)
     request_fail(request, view_of(text, MIN((size_t)len, sizeof(text) - 1)));
 }
 
+static void
+count_failure(struct session *session, const struct command *command,
+              struct view reply)
+{
+    if (command != NULL && reply.len > 0 && reply.data[0] == '-')
+        cell_inc(&session_stats_account(session->pool->stats, command)
+                      ->all.failed);
+}
+
+/* It has been answered in the turn in which it came. */
+static void
+count_answer(struct session_stats *stats, const struct command *command,
+             struct view reply)
+{
+    cell_inc(&stats->replies);
+    cell_add(&stats->reply_bytes, reply.len);
+    if (command != NULL)
+        histogram_add(&session_stats_account(stats, command)->all.latency, 0);
+}
+
 void
 request_answer_now(struct session *session, const struct command *command,
                    struct view reply)
 {
-    struct session_stats *stats = session->pool->stats;
-
+    count_failure(session, command, reply);
     if (!TAILQ_EMPTY(&session->queue)) {
         struct request *request = request_new(session, command);
         chain_copy(&request->reply, loop_chunks(session->pool->env->loop),
@@ -128,6 +149,5 @@ request_answer_now(struct session *session, const struct command *command,
     }
     if (reply.len > 0)
         stream_push_copy(&session->stream, reply.data, reply.len);
-    cell_inc(&stats->replies);
-    cell_add(&stats->reply_bytes, reply.len);
+    count_answer(session->pool->stats, command, reply);
 }

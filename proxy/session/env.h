@@ -47,7 +47,9 @@ enum question_kind {
     QUESTION_LATENCY_LATEST, /* see session/latency.h */
     QUESTION_LATENCY_HISTORY,
     QUESTION_LATENCY_RESET,
-    QUESTION_LATENCY_DOCTOR
+    QUESTION_LATENCY_DOCTOR,
+    QUESTION_LATENCY_GRAPH,
+    QUESTION_LATENCY_HISTOGRAM /* see session/latency_histogram.h */
 };
 
 /* Why requests of a pool are looked at more closely. */

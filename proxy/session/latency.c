@@ -5,12 +5,14 @@
 
 #include <time.h>
 
+#include "base/graph.h"
 #include "base/mem.h"
 #include "resp/encode.h"
 #include "session/request.h"
 #include "session/survey_priv.h"
 
 #define EVENT_COUNT 2
+#define GRAPH_RULE 80 /* the width of the line above a graph */
 
 static const char *const event_names[EVENT_COUNT] = {"command",
                                                      "fast-command"};
@@ -72,6 +74,16 @@ latency_free(struct session_pool *pool)
 
 /* --- telling ------------------------------------------------------------- */
 
+bool
+latency_is_event(struct view name)
+{
+    for (unsigned i = 0; i < EVENT_COUNT; i++) {
+        if (view_equal(name, view_str(event_names[i])))
+            return true;
+    }
+    return false;
+}
+
 /* Does the text, names between spaces, name it?  An empty one means all. */
 static bool
 is_named(struct view text, const char *name)
@@ -115,6 +127,21 @@ latency_survey_get(struct session_pool *pool, const struct survey *survey)
 {
     struct buf text = {0};
 
+    tell_events(pool, survey, &text);
+    survey_tell(pool->env, survey, buf_view(&text));
+    buf_fini(&text);
+}
+
+/* Each worker begins with the event that was asked for. */
+void
+latency_survey_graph(struct session_pool *pool, const struct survey *survey)
+{
+    struct buf text = {0};
+
+    for (unsigned i = 0; i < EVENT_COUNT; i++) {
+        if (is_named(survey->text, event_names[i]))
+            buf_printf(&text, "%u 0 0 0\n", i);
+    }
     tell_events(pool, survey, &text);
     survey_tell(pool->env, survey, buf_view(&text));
     buf_fini(&text);
@@ -345,5 +372,49 @@ latency_reply_doctor(const struct request *request, struct view text,
     describe(request->pool, &lines, &report);
     encode_verbatim(out, request->session->resp, buf_view(&report));
     buf_fini(&report);
+    mem_free(lines.all);
+}
+
+static void
+draw(const struct line *lines, size_t count, uint64_t max_ms, struct buf *out)
+{
+    struct graph_point points[LATENCY_SAMPLES];
+    uint64_t now_s = (uint64_t)time(NULL), low_ms = UINT64_MAX, high_ms = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct sample *sample = &lines[i].sample;
+        points[i].ms = sample->ms;
+        points[i].age_s = now_s - MIN(now_s, sample->at_s);
+        low_ms = MIN(low_ms, sample->ms);
+        high_ms = MAX(high_ms, sample->ms);
+    }
+    buf_printf(out, "%s - high %llu ms, low %llu ms (all time high %llu ms)\n",
+               event_names[lines->event], (unsigned long long)high_ms,
+               (unsigned long long)low_ms, (unsigned long long)max_ms);
+    for (unsigned i = 0; i < GRAPH_RULE; i++)
+        buf_append_char(out, '-');
+    buf_append_char(out, '\n');
+    graph_draw(points, count, out);
+}
+
+/* The first line names the event and is no sample of it. */
+void
+latency_reply_graph(const struct request *request, struct view text,
+                    struct buf *out)
+{
+    struct lines lines = lines_read(text);
+    struct buf drawing = {0};
+    uint64_t max_ms;
+
+    if (lines.count < 2) {
+        buf_printf(out, "-ERR No samples available for event '%s'\r\n",
+                   lines.count == 0 ? "" : event_names[lines.all[0].event]);
+    } else {
+        size_t count = MIN(lines.count - 1, (size_t)LATENCY_SAMPLES);
+        (void)lines_end(&lines, 0, &max_ms);
+        draw(&lines.all[lines.count - count], count, max_ms, &drawing);
+        encode_verbatim(out, request->session->resp, buf_view(&drawing));
+    }
+    buf_fini(&drawing);
     mem_free(lines.all);
 }

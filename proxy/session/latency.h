@@ -24,10 +24,15 @@ void latency_note(struct session_pool *pool, const struct command *command,
                   uint64_t took_us);
 void latency_free(struct session_pool *pool);
 
+/* Is it the name of one? */
+bool latency_is_event(struct view name) MUST_CHECK;
+
 /* Of surveys: all samples, of the events that the text names or of all; and to
  * forget them. */
 void latency_survey_get(struct session_pool *pool,
                         const struct survey *survey);
+void latency_survey_graph(struct session_pool *pool,
+                          const struct survey *survey);
 void latency_survey_reset(struct session_pool *pool,
                           const struct survey *survey);
 void latency_reply_latest(const struct request *request, struct view text,
@@ -36,6 +41,8 @@ void latency_reply_history(const struct request *request, struct view text,
                            struct buf *out);
 void latency_reply_doctor(const struct request *request, struct view text,
                           struct buf *out);
+void latency_reply_graph(const struct request *request, struct view text,
+                         struct buf *out);
 void latency_reply_reset(const struct request *request, struct view text,
                          struct buf *out);
 

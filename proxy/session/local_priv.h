@@ -111,6 +111,8 @@ LOCAL_HANDLER(latency_latest);
 LOCAL_HANDLER(latency_history);
 LOCAL_HANDLER(latency_reset);
 LOCAL_HANDLER(latency_doctor);
+LOCAL_HANDLER(latency_graph);
+LOCAL_HANDLER(latency_histogram);
 
 /* local_config.c */
 LOCAL_HANDLER(config_get);

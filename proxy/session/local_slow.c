@@ -2,6 +2,7 @@
  * session/local_slow.c - SLOWLOG and LATENCY.
  */
 #include "resp/encode.h"
+#include "session/latency.h"
 #include "session/local_priv.h"
 #include "session/slow_log.h"
 
@@ -72,9 +73,9 @@ local_slowlog_reset(const struct local_call *call)
 
 /* --- LATENCY ------------------------------------------------------------- */
 
-/* Words that no event has in its name do no harm. */
+/* Words that nothing has for a name do no harm. */
 static enum local_result
-ask_of_events(const struct local_call *call, enum question_kind kind)
+ask_of_names(const struct local_call *call, enum question_kind kind)
 {
     size_t start = call->out->len;
 
@@ -88,7 +89,7 @@ ask_of_events(const struct local_call *call, enum question_kind kind)
 enum local_result
 local_latency_latest(const struct local_call *call)
 {
-    return ask_of_events(call, QUESTION_LATENCY_LATEST);
+    return ask_of_names(call, QUESTION_LATENCY_LATEST);
 }
 
 enum local_result
@@ -98,17 +99,36 @@ local_latency_history(const struct local_call *call)
         encode_array(call->out, 0);
         return LOCAL_REPLY;
     }
-    return ask_of_events(call, QUESTION_LATENCY_HISTORY);
+    return ask_of_names(call, QUESTION_LATENCY_HISTORY);
 }
 
 enum local_result
 local_latency_reset(const struct local_call *call)
 {
-    return ask_of_events(call, QUESTION_LATENCY_RESET);
+    return ask_of_names(call, QUESTION_LATENCY_RESET);
 }
 
 enum local_result
 local_latency_doctor(const struct local_call *call)
 {
-    return ask_of_events(call, QUESTION_LATENCY_DOCTOR);
+    return ask_of_names(call, QUESTION_LATENCY_DOCTOR);
+}
+
+enum local_result
+local_latency_graph(const struct local_call *call)
+{
+    if (latency_is_event(local_arg(call, 2)))
+        return ask_of_names(call, QUESTION_LATENCY_GRAPH);
+    return local_error_word(call, "ERR No samples available for event '",
+                            local_arg(call, 2), "'");
+}
+
+enum local_result
+local_latency_histogram(const struct local_call *call)
+{
+    if (call->args->argc == 3 && local_arg(call, 2).len == 0) {
+        encode_map(call->out, call->session->resp, 0);
+        return LOCAL_REPLY;
+    }
+    return ask_of_names(call, QUESTION_LATENCY_HISTOGRAM);
 }

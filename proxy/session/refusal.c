@@ -22,12 +22,16 @@ void
 answer_error(struct session *session, const struct command *command,
              const struct buf *out, struct cell *count)
 {
+    struct session_stats *stats = session->pool->stats;
+
     transaction_spoil(session);
     cell_inc(count);
-    cell_inc(&session->pool->stats->forward_error);
+    cell_inc(&stats->forward_error);
+    cell_inc(&session_stats_account(stats, command)->all.rejected);
     note_refusal(session, command, buf_view(out));
+    /* Rejected, it is no call of its command. */
     if (!session->reply_off)
-        request_answer_now(session, command, buf_view(out));
+        request_answer_now(session, NULL, buf_view(out));
 }
 
 void

@@ -121,15 +121,27 @@ request_server(const struct request *request)
 /* --- answering ---------------------------------------------------------------- */
 
 static void
+count_error(const struct request *request)
+{
+    struct session_stats *stats = request->pool->stats;
+
+    cell_inc(&stats->errors_server);
+    cell_inc(&session_stats_account(stats, request->command)->all.failed);
+}
+
+static void
 count_answer(struct request *request)
 {
     struct session_stats *stats = request->pool->stats;
     uint64_t now_us = loop_now_us(request->pool->env->loop);
     uint64_t took_us = now_us - request->start_us;
+    unsigned bucket = histogram_bucket(took_us);
 
     cell_inc(&stats->replies);
     cell_add(&stats->reply_bytes, request->reply_bytes);
-    histogram_add(&stats->latency, took_us);
+    histogram_add_at(
+        &session_stats_account(stats, request->command)->all.latency, bucket,
+        took_us);
     if (unlikely(took_us >= request->pool->notice_us))
         slow_log_note(request, took_us);
     if (unlikely(request->attempt.at_replica))
@@ -137,9 +149,10 @@ count_answer(struct request *request)
     if (request->job == NULL && request->call.ops != NULL &&
         request->call.body.chunk != NULL &&
         likely(request->shard < request->generation->server_count))
-        histogram_add(&request_server(request)->stats->latency, took_us);
-    if (request->reply_type == '-' || request->reply_type == '!')
-        cell_inc(&stats->errors_server);
+        histogram_add_at(&request_server(request)->stats->latency, bucket,
+                         took_us);
+    if (unlikely(request->reply_type == '-' || request->reply_type == '!'))
+        count_error(request);
 }
 
 /* Its whole answer is in the session's output. */

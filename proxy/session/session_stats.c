@@ -3,6 +3,8 @@
  */
 #include "session/session_stats.h"
 
+#include "base/mem.h"
+
 const struct stat_desc session_stat_descs[] = {
 #define STAT(name, kind, unit, help) \
     {#name, STAT_##kind, unit, help, offsetof(struct session_stats, name)},
@@ -11,3 +13,68 @@ const struct stat_desc session_stat_descs[] = {
 };
 
 const unsigned session_stat_count = ARRAY_LEN(session_stat_descs);
+
+/* The last account is of what has no row and no account of its own. */
+static const char *
+account_name(unsigned id)
+{
+    return id < COMMAND_ID_COUNT ? command_by_id(id)->name : "other";
+}
+
+void
+session_stats_each(const struct session_stats *stats, command_account_fn visit,
+                   void *arg)
+{
+    const struct learnt_account *learnt =
+        __atomic_load_n(&stats->learnt, __ATOMIC_ACQUIRE);
+
+    for (unsigned id = 0; id < COMMAND_ID_ALL; id++) {
+        const struct command_account *account =
+            __atomic_load_n(&stats->accounts[id], __ATOMIC_ACQUIRE);
+        if (account != NULL)
+            visit(arg, account_name(id), account);
+    }
+    for (; learnt != NULL; learnt = learnt->next)
+        visit(arg, learnt->name, &learnt->account);
+}
+
+static void
+add_latency(void *arg, const char *name UNUSED,
+            const struct command_account *account)
+{
+    histogram_merge(arg, &account->all.latency);
+}
+
+struct histogram
+session_stats_latency(const struct session_stats *stats)
+{
+    struct histogram total = {0};
+
+    session_stats_each(stats, add_latency, &total);
+    return total;
+}
+
+struct session_stats *
+session_stats_new(void)
+{
+    return MEM_NEW(struct session_stats);
+}
+
+void
+session_stats_free(struct session_stats **statsp)
+{
+    struct session_stats *stats = *statsp;
+
+    *statsp = NULL;
+    if (stats == NULL)
+        return;
+    for (unsigned id = 0; id < COMMAND_ACCOUNTS; id++)
+        mem_free(stats->accounts[id]);
+    while (stats->learnt != NULL) {
+        struct learnt_account *next = stats->learnt->next;
+        mem_free(stats->learnt->name);
+        mem_free(stats->learnt);
+        stats->learnt = next;
+    }
+    mem_free(stats);
+}

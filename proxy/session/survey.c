@@ -6,6 +6,7 @@
 #include "resp/encode.h"
 #include "session/fanout.h"
 #include "session/latency.h"
+#include "session/latency_histogram.h"
 #include "session/monitor.h"
 #include "session/pause.h"
 #include "session/request.h"
@@ -105,6 +106,9 @@ static const struct survey_row rows[] = {
     [QUESTION_LATENCY_HISTORY] = {latency_survey_get, latency_reply_history},
     [QUESTION_LATENCY_RESET] = {latency_survey_reset, latency_reply_reset},
     [QUESTION_LATENCY_DOCTOR] = {latency_survey_get, latency_reply_doctor},
+    [QUESTION_LATENCY_GRAPH] = {latency_survey_graph, latency_reply_graph},
+    [QUESTION_LATENCY_HISTOGRAM] = {latency_histogram_survey,
+                                    latency_histogram_reply},
 };
 
 /* --- at each worker ------------------------------------------------------ */

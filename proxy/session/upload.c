@@ -78,15 +78,18 @@ answer_no_memory(struct session *session, const struct command *command)
     static const struct view text = {NO_MEMORY, sizeof(NO_MEMORY) - 1};
     const char *pool = session->pool->settings->name;
 
+    struct session_stats *stats = session->pool->stats;
+
     transaction_spoil(session);
-    cell_inc(&session->pool->stats->errors_memory);
-    cell_inc(&session->pool->stats->forward_error);
+    cell_inc(&stats->errors_memory);
+    cell_inc(&stats->forward_error);
+    cell_inc(&session_stats_account(stats, command)->all.rejected);
     log_warn_limited(pool, "max_memory", "large request refused",
                      "pool=%s id=%llu command=%s reason=max_memory", pool,
                      (unsigned long long)session->id,
                      command == NULL ? "?" : command->name);
     if (!session->reply_off && !session->reply_skip)
-        request_answer_now(session, command, text);
+        request_answer_now(session, NULL, text);
     session->reply_skip = false;
 }
 

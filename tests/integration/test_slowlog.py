@@ -50,6 +50,9 @@ FORMS = [
     ("LATENCY", "HISTORY", "foo"), ("LATENCY", "HISTORY", ""),
     ("LATENCY", "RESET", "foo", "command"), ("LATENCY", "FOO"),
     ("LATENCY", "DOCTOR", "x"), ("LATENCY", "HELP"),
+    ("LATENCY", "GRAPH"), ("LATENCY", "GRAPH", "foo"),
+    ("LATENCY", "GRAPH", "command"), ("LATENCY", "GRAPH", "x", "y"),
+    ("LATENCY", "HISTOGRAM", "nosuch"), ("LATENCY", "HISTOGRAM", ""),
 ]
 
 
@@ -176,6 +179,42 @@ def test_events_are_of_all_workers(proxy, servers):
     assert b"command: " in client.execute_command("LATENCY", "DOCTOR")
     assert client.execute_command("LATENCY", "RESET", "command") == 1
     assert client.execute_command("LATENCY", "LATEST") == []
+
+
+def calls(reply):
+    """How many there were, by command; the counts of each histogram rise."""
+    found = {}
+    for name, entry in zip(reply[::2], reply[1::2]):
+        assert entry[0] == b"calls" and entry[2] == b"histogram_usec"
+        bounds, counts = entry[3][::2], entry[3][1::2]
+        assert list(bounds) == sorted(set(bounds)) and bounds[0] > 0
+        assert list(counts) == sorted(set(counts)) and counts[0] > 0
+        assert counts[-1] == entry[1]
+        found[name] = entry[1]
+    return found
+
+
+def test_histograms_count_the_calls_that_a_server_counts(proxy, servers):
+    names = sorted({words[0] for words in SCRIPT} | {"CLIENT|ID", "NOSUCH"})
+
+    def counted(client):
+        return calls(client.execute_command("LATENCY HISTOGRAM", *names))
+
+    def speak(raw):
+        for words in [*SCRIPT, ("CLIENT", "ID"), ("NOSUCH",), ("SET", "x")]:
+            raw.command(*words)
+
+    ours, theirs = proxy.client("off"), servers[0].client()
+    theirs.config_resetstat()
+    speak(servers[0].raw())
+    expected = counted(theirs)
+    assert expected[b"set"] == 5 and expected[b"client|id"] == 1
+    before = counted(ours)
+    for _ in range(6):
+        speak(proxy.raw("off"))
+    assert {name: count - before.get(name, 0) for name, count
+            in counted(ours).items()} == \
+        {name: 6 * count for name, count in expected.items()}
 
 
 def test_that_of_the_servers_is_shown_where_there_is_none(proxy, servers):
