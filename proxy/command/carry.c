@@ -1,5 +1,5 @@
 /*
- * command/carry.c - RENAME, RENAMENX and COPY from one shard to another.
+ * command/carry.c - which step is due, and what its answer means.
  */
 #include "command/carry.h"
 
@@ -17,6 +17,7 @@ enum carry_stage {
     CARRY_TIME,   /* how long does it live? */
     CARRY_WRITE,  /* it is written at the target */
     CARRY_REMOVE, /* and removed where it was */
+    CARRY_CLEAR,  /* nothing is to be written: what is there goes */
     CARRY_STAGES
 };
 
@@ -25,9 +26,12 @@ struct carry {
     enum carry_stage stage;
     struct view from, to; /* keys */
     uint32_t from_database, to_database;
+    bool stores;      /* it was combined here, and is nowhere else */
     bool replaces;    /* what stands at the target goes */
     int64_t live_ms;  /* 0: for ever */
+    int64_t count;    /* of what is stored */
     struct buf value; /* as DUMP has it */
+    struct buf key;   /* of what is stored */
 };
 
 static const struct {
@@ -39,6 +43,7 @@ static const struct {
     [CARRY_TIME] = {COMMAND_ID_PTTL, "PTTL", false},
     [CARRY_WRITE] = {COMMAND_ID_RESTORE, "RESTORE", true},
     [CARRY_REMOVE] = {COMMAND_ID_UNLINK, "UNLINK", false},
+    [CARRY_CLEAR] = {COMMAND_ID_UNLINK, "UNLINK", true},
 };
 
 /* --- words ------------------------------------------------------------------- */
@@ -114,6 +119,24 @@ carry_new(const struct command *command, const struct command_args *args,
     return carry;
 }
 
+struct carry *
+carry_store(const struct command *command, struct view key, uint32_t database,
+            struct combined *combined)
+{
+    struct carry *carry = MEM_NEW(struct carry);
+
+    carry->command = command;
+    carry->stage = combined->count > 0 ? CARRY_WRITE : CARRY_CLEAR;
+    buf_append_view(&carry->key, key);
+    carry->to = buf_view(&carry->key);
+    carry->from_database = carry->to_database = database;
+    carry->stores = carry->replaces = true;
+    carry->count = (int64_t)combined->count;
+    carry->value = combined->value;
+    combined->value = (struct buf){0};
+    return carry;
+}
+
 void
 carry_free(struct carry **carryp)
 {
@@ -123,6 +146,7 @@ carry_free(struct carry **carryp)
     if (carry == NULL)
         return;
     buf_fini(&carry->value);
+    buf_fini(&carry->key);
     mem_free(carry);
 }
 
@@ -208,6 +232,8 @@ answer_done(const struct carry *carry, struct buf *out)
 {
     if (carry->command->id == COMMAND_ID_RENAME)
         encode_simple(out, "OK");
+    else if (carry->stores)
+        encode_integer(out, carry->count);
     else
         encode_integer(out, 1);
     return true;
@@ -290,7 +316,7 @@ take_written(struct carry *carry, struct chain_cursor *cursor, struct buf *out)
 {
     if (!chain_cursor_literal(cursor, VIEW("+OK\r\n")))
         return bad_reply(carry, out);
-    if (carry->command->id == COMMAND_ID_COPY)
+    if (carry->command->id == COMMAND_ID_COPY || carry->stores)
         return answer_done(carry, out);
     carry->stage = CARRY_REMOVE;
     return false;
@@ -346,12 +372,13 @@ carry_what_stands(const struct carry *carry)
     case CARRY_TIME:
         return " (proxy: nothing has been changed)";
     case CARRY_WRITE:
-        return carry->command->id == COMMAND_ID_COPY
+        return carry->command->id == COMMAND_ID_COPY || carry->stores
             ? ""
             : " (proxy: the old name stands as it was)";
     case CARRY_REMOVE:
         return " (proxy: the new name has the value, and the old one may still "
                "have it)";
+    case CARRY_CLEAR:
     case CARRY_STAGES:
         break;
     }

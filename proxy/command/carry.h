@@ -7,6 +7,9 @@
  *                   UNLINK a      at that of a, once b has the value
  *   COPY a b    ->  the same but for the last
  *
+ *   SUNIONSTORE a b c  ->  RESTORE a, or UNLINK a, with what command/combine.h has
+ *                          made of b and c
+ *
  * A step is a command of one key, and begins when the one before is answered.
  * What is to go is removed last: whatever ends it in between, the value stands
  * in one place at least.
@@ -18,7 +21,7 @@
 
 #include "base/buf.h"
 #include "base/chain.h"
-#include "command/command.h"
+#include "command/combine.h"
 
 struct carry;
 
@@ -30,6 +33,10 @@ bool carry_is_for(const struct command *command) MUST_CHECK;
 struct carry *carry_new(const struct command *command,
                         const struct command_args *args, uint32_t database,
                         uint64_t databases, const char **error) MUST_CHECK;
+/* What has been combined is to be written at a key, which is copied; what `combined`
+ * has is taken over. */
+struct carry *carry_store(const struct command *command, struct view key,
+                          uint32_t database, struct combined *combined);
 void carry_free(struct carry **carryp);
 
 /* The step that is due: its command, its key, the database ... */

@@ -10,42 +10,17 @@
  *
  * A set has a member once, so a run has a part once.
  */
-#include "command/combine.h"
+#include "command/combine_priv.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "command/dump.h"
 #include "command/gather.h"
 #include "resp/encode.h"
 #include "resp/reply_read.h"
-
-#define NUMBER_MAX 128 /* bytes of a weight, as servers read it */
-
-enum combine_kind {
-    COMBINE_UNION,
-    COMBINE_INTER,
-    COMBINE_DIFF
-};
-
-enum aggregate {
-    AGGREGATE_SUM,
-    AGGREGATE_MIN,
-    AGGREGATE_MAX
-};
-
-struct combine {
-    const struct command *command;
-    enum combine_kind kind;
-    enum aggregate aggregate;
-    bool is_sorted;   /* of sorted sets */
-    bool with_scores;
-    bool is_count;    /* ...CARD: only how many */
-    uint64_t limit;   /* of the count; 0: none */
-    uint32_t first_key, key_count;
-    uint32_t first_weight; /* the word, 0: none */
-};
 
 /* A member of a part, and its place in all that was read. */
 struct member {
@@ -60,156 +35,6 @@ struct members {
     struct member *all;
     uint32_t count;
 };
-
-/* --- words ------------------------------------------------------------------- */
-
-static const struct {
-    enum command_id id;
-    enum combine_kind kind;
-    bool is_sorted, is_count, is_counted; /* the last: numkeys is in front */
-} kinds[] = {
-    {COMMAND_ID_SUNION, COMBINE_UNION, false, false, false},
-    {COMMAND_ID_SINTER, COMBINE_INTER, false, false, false},
-    {COMMAND_ID_SDIFF, COMBINE_DIFF, false, false, false},
-    {COMMAND_ID_SINTERCARD, COMBINE_INTER, false, true, true},
-    {COMMAND_ID_ZUNION, COMBINE_UNION, true, false, true},
-    {COMMAND_ID_ZINTER, COMBINE_INTER, true, false, true},
-    {COMMAND_ID_ZDIFF, COMBINE_DIFF, true, false, true},
-    {COMMAND_ID_ZINTERCARD, COMBINE_INTER, true, true, true},
-};
-
-static bool
-take_keys(struct combine *combine, const struct command_args *args,
-          bool is_counted, uint32_t *at)
-{
-    uint64_t count;
-
-    combine->first_key = is_counted ? 2 : 1;
-    if (!is_counted)
-        count = args->argc - 1;
-    else if (!view_to_u64(command_arg(args, 1), &count) ||
-             count > args->argc - 2)
-        return false;
-    combine->key_count = (uint32_t)count;
-    *at = combine->first_key + combine->key_count;
-    return count > 0;
-}
-
-/* A weight that a server would take. */
-static bool
-is_number(struct view text)
-{
-    char copy[NUMBER_MAX + 1];
-    char *end;
-
-    if (text.len == 0 || text.len > NUMBER_MAX ||
-        strchr(" \t\r\n\v\f", text.data[0]) != NULL)
-        return false;
-    memcpy(copy, text.data, text.len);
-    copy[text.len] = '\0';
-    double value = strtod(copy, &end);
-    return end == copy + text.len && !isnan(value);
-}
-
-static bool
-take_weights(struct combine *combine, const struct command_args *args,
-             uint32_t *at)
-{
-    combine->first_weight = *at;
-    if (args->argc - *at < combine->key_count)
-        return false;
-    for (uint32_t i = 0; i < combine->key_count; i++)
-        if (!is_number(command_arg(args, (*at)++)))
-            return false;
-    return true;
-}
-
-static bool
-take_aggregate(struct combine *combine, struct view word)
-{
-    if (view_equal_nocase(word, VIEW("SUM")))
-        combine->aggregate = AGGREGATE_SUM;
-    else if (view_equal_nocase(word, VIEW("MIN")))
-        combine->aggregate = AGGREGATE_MIN;
-    else if (view_equal_nocase(word, VIEW("MAX")))
-        combine->aggregate = AGGREGATE_MAX;
-    else
-        return false;
-    return true;
-}
-
-/* One option with what belongs to it. */
-static bool
-take_option(struct combine *combine, const struct command_args *args,
-            uint32_t *at)
-{
-    struct view word = command_arg(args, (*at)++);
-    bool has_more = *at < args->argc;
-    bool is_list = combine->is_sorted && !combine->is_count;
-    bool is_weighed = is_list && combine->kind != COMBINE_DIFF;
-
-    if (is_list && view_equal_nocase(word, VIEW("WITHSCORES")))
-        return combine->with_scores = true;
-    if (combine->is_count && has_more && view_equal_nocase(word, VIEW("LIMIT")))
-        return view_to_u64(command_arg(args, (*at)++), &combine->limit);
-    if (is_weighed && has_more && view_equal_nocase(word, VIEW("WEIGHTS")))
-        return take_weights(combine, args, at);
-    if (is_weighed && has_more && view_equal_nocase(word, VIEW("AGGREGATE")))
-        return take_aggregate(combine, command_arg(args, (*at)++));
-    return false;
-}
-
-static bool
-take_words(struct combine *combine, const struct command_args *args,
-           bool is_counted)
-{
-    uint32_t at;
-
-    if (!take_keys(combine, args, is_counted, &at))
-        return false;
-    while (at < args->argc)
-        if (!take_option(combine, args, &at))
-            return false;
-    return true;
-}
-
-struct combine *
-combine_new(const struct command *command, const struct command_args *args)
-{
-    size_t i = 0;
-
-    while (i < ARRAY_LEN(kinds) && kinds[i].id != command->id)
-        i++;
-    if (i == ARRAY_LEN(kinds))
-        return NULL;
-    struct combine *combine = MEM_NEW(struct combine);
-    combine->command = command;
-    combine->kind = kinds[i].kind;
-    combine->is_sorted = kinds[i].is_sorted;
-    combine->is_count = kinds[i].is_count;
-    if (!take_words(combine, args, kinds[i].is_counted))
-        combine_free(&combine);
-    return combine;
-}
-
-void
-combine_free(struct combine **combinep)
-{
-    mem_free(*combinep);
-    *combinep = NULL;
-}
-
-uint32_t
-combine_first_key(const struct combine *combine)
-{
-    return combine->first_key;
-}
-
-uint32_t
-combine_key_count(const struct combine *combine)
-{
-    return combine->key_count;
-}
 
 /* --- parts ------------------------------------------------------------------- */
 
@@ -397,12 +222,50 @@ is_wanted(const struct combine *combine, const struct member *run,
     return false;
 }
 
+/* A part, and how many members it has. */
+struct part_size {
+    uint32_t part, size;
+};
+
+static int
+by_size(const void *one, const void *other)
+{
+    const struct part_size *a = one, *b = other;
+
+    if (a->size != b->size)
+        return a->size < b->size ? -1 : 1;
+    return a->part < b->part ? -1 : 1;
+}
+
+/* Servers add the scores of the smallest set first, which tells where some are
+ * infinite: number the parts so. */
+static void
+number_by_size(struct members *members, uint32_t parts)
+{
+    struct part_size *sizes = mem_array(parts, sizeof(*sizes));
+    uint32_t *numbers = mem_array(parts, sizeof(*numbers));
+
+    for (uint32_t i = 0; i < parts; i++)
+        sizes[i].part = i;
+    for (uint32_t i = 0; i < members->count; i++)
+        sizes[members->all[i].part].size++;
+    qsort(sizes, parts, sizeof(*sizes), by_size);
+    for (uint32_t i = 0; i < parts; i++)
+        numbers[sizes[i].part] = i;
+    for (uint32_t i = 0; i < members->count; i++)
+        members->all[i].part = numbers[members->all[i].part];
+    mem_free(sizes);
+    mem_free(numbers);
+}
+
 /* Leave one member a run that is wanted. */
 static void
 combine_members(const struct combine *combine, struct members *members)
 {
     uint32_t kept = 0, next;
 
+    if (combine->is_sorted && combine->kind != COMBINE_DIFF)
+        number_by_size(members, combine->key_count);
     if (members->count > 0)
         qsort(members->all, members->count, sizeof(*members->all), by_bytes);
     for (uint32_t at = 0; at < members->count; at = next) {
@@ -483,6 +346,23 @@ encode_reply(const struct combine *combine, const struct members *members,
                                           : count));
 }
 
+/* --- the whole ----------------------------------------------------------------- */
+
+/* Read all parts and leave the members that there are; if that does not work an
+ * error is in gather->reply. */
+static enum merge_result
+gather_members(const struct combine *combine, const struct chain *replies,
+               struct gather *gather, struct members *members)
+{
+    enum merge_result result = gather_open_good(gather, replies);
+
+    if (result == MERGE_OK && !read_parts(combine, gather, members))
+        result = gather_bad(gather);
+    if (result == MERGE_OK)
+        combine_members(combine, members);
+    return result;
+}
+
 enum merge_result
 combine_merge(const struct combine *combine, const struct chain *replies,
               int resp, struct chunk_pool *pool, struct chain *out)
@@ -492,16 +372,49 @@ combine_merge(const struct combine *combine, const struct chain *replies,
     struct buf reply = {0};
 
     gather_init(&gather, combine->command, combine->key_count, pool);
-    enum merge_result result = gather_open_good(&gather, replies);
-    if (result == MERGE_OK && !read_parts(combine, &gather, &members))
-        result = gather_bad(&gather);
+    enum merge_result result =
+        gather_members(combine, replies, &gather, &members);
     if (result == MERGE_OK) {
-        combine_members(combine, &members);
         encode_reply(combine, &members, resp, &reply);
         chain_copy(&gather.reply, pool, reply.data, reply.len);
     }
     members_fini(&members, gather.count);
     buf_fini(&reply);
+    gather_fini(&gather, out);
+    return result;
+}
+
+static void
+dump_members(const struct combine *combine, const struct members *members,
+             struct buf *value)
+{
+    if (combine->is_sorted)
+        dump_begin_sorted_set(value, members->count);
+    else
+        dump_begin_set(value, members->count);
+    for (uint32_t i = 0; i < members->count; i++) {
+        dump_string(value, members->all[i].bytes);
+        if (combine->is_sorted)
+            dump_score(value, members->all[i].score);
+    }
+    dump_end(value);
+}
+
+enum merge_result
+combine_dump(const struct combine *combine, const struct chain *replies,
+             struct chunk_pool *pool, struct combined *combined,
+             struct chain *out)
+{
+    struct gather gather;
+    struct members members = {0};
+
+    gather_init(&gather, combine->command, combine->key_count, pool);
+    enum merge_result result =
+        gather_members(combine, replies, &gather, &members);
+    combined->count = members.count;
+    if (result == MERGE_OK && members.count > 0)
+        dump_members(combine, &members, &combined->value);
+    members_fini(&members, gather.count);
     gather_fini(&gather, out);
     return result;
 }

@@ -16,10 +16,14 @@
 #ifndef COMMAND_COMBINE_H
 #define COMMAND_COMBINE_H
 
+#include "base/buf.h"
 #include "base/chain.h"
 #include "command/split.h"
 
 struct combine;
+
+/* Does it write what comes of it at a key, its first word? */
+bool combine_is_store(const struct command *command) MUST_CHECK;
 
 /* NULL when the command is none of these, or its words are not in order: then a
  * server has to say so.  Keeps nothing of `args`. */
@@ -42,5 +46,19 @@ enum merge_result combine_merge(const struct combine *combine,
                                 const struct chain *replies, int resp,
                                 struct chunk_pool *pool,
                                 struct chain *out) MUST_CHECK;
+
+/* What is to be written at a key. */
+struct combined {
+    uint64_t count;   /* of members; 0: nothing, what is there goes */
+    struct buf value; /* as DUMP has it; the caller's */
+};
+
+/* The same for one that stores: on MERGE_OK fill `combined`, else append an error to
+ * `out`. */
+enum merge_result combine_dump(const struct combine *combine,
+                               const struct chain *replies,
+                               struct chunk_pool *pool,
+                               struct combined *combined,
+                               struct chain *out) MUST_CHECK;
 
 #endif

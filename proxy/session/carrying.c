@@ -211,25 +211,33 @@ static const struct call_ops carrying_call_ops = {
 
 /* --- its beginning and its end ----------------------------------------------------- */
 
-static void
-start(const struct incoming *in, struct carry *carry)
+void
+carrying_begin(struct request *request, struct carry *carry,
+               struct extent words)
 {
-    struct session *session = in->session;
-    struct request *request = request_new(session, in->command);
+    struct session *session = request->session;
     struct carrying *carrying = MEM_NEW(struct carrying);
 
     carrying->carry = carry;
-    carrying->command = in->command;
-    carrying->words = in->bytes;
-    chunk_ref(in->bytes.chunk);
+    carrying->command = request->command;
+    carrying->words = words;
+    chunk_ref(words.chunk);
     carrying->lane_key = attempt_lane_key(session, &request->attempt);
     request->carrying = carrying;
-    request_start_deadline(request);
     session->barrier = true;
     cell_inc(&session->pool->stats->requests_carried);
     request->refs++; /* the first step may end it */
     send_step(request);
     request_unref(&request);
+}
+
+static void
+start(const struct incoming *in, struct carry *carry)
+{
+    struct request *request = request_new(in->session, in->command);
+
+    request_start_deadline(request);
+    carrying_begin(request, carry, in->bytes);
 }
 
 static void
@@ -250,7 +258,7 @@ carrying_try(const struct incoming *in)
     const struct pool_settings *settings = session->pool->settings;
     const char *error;
 
-    if (!carrying_is_barrier(settings, in->command))
+    if (!settings->carry_values || !carry_is_for(in->command))
         return false;
     struct carry *carry = carry_new(in->command, &in->args, session->db,
                                     settings->databases, &error);

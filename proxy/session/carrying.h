@@ -22,12 +22,18 @@ static inline bool
 carrying_is_barrier(const struct pool_settings *settings,
                     const struct command *command)
 {
-    return unlikely(settings->carry_values) && carry_is_for(command);
+    return unlikely(settings->carry_values) &&
+        (carry_is_for(command) || combine_is_store(command));
 }
 
 /* Is it such a command?  Its keys are known not to be on one shard, and each of
  * them is on one.  True after having started or answered it. */
 bool carrying_try(const struct incoming *in) MUST_CHECK;
+
+/* A request that has come so far otherwise goes on by this, which is taken over; the
+ * words are the client's. */
+void carrying_begin(struct request *request, struct carry *carry,
+                    struct extent words);
 
 /* It ends with this error line: add what stands where.  It is the client's
  * command again ... */

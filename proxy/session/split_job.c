@@ -7,6 +7,7 @@
 #include "command/outcome.h"
 #include "resp/encode.h"
 #include "session/blocking.h"
+#include "session/combining.h"
 #include "session/fanout.h"
 #include "session/note.h"
 #include "session/replica_read.h"
@@ -37,14 +38,11 @@ static void
 merge_parts(struct request *request)
 {
     struct split_job *job = request->job;
-    struct session *session = request->session;
     struct chunk_pool *pool = loop_chunks(request->pool->env->loop);
 
-    enum merge_result result = job->combine != NULL
-        ? combine_merge(job->combine, job->replies, session->resp, pool,
-                        &request->reply)
-        : merge_replies(&job->split, job->replies, session->resp, pool,
-                        &request->reply);
+    enum merge_result result = merge_replies(
+        &job->split, job->replies, request->session->resp, pool,
+        &request->reply);
     request->reply_type = result == MERGE_OK ? '*' : '-';
 }
 
@@ -53,10 +51,14 @@ split_job_gathered(struct request *request)
 {
     struct split_job *job = request->job;
 
-    if (job->fanout == NULL)
+    if (job->combine != NULL) {
+        if (!combining_finish(request))
+            return; /* the job is no more */
+    } else if (job->fanout == NULL) {
         merge_parts(request);
-    else if (!fanout_finish(request))
+    } else if (!fanout_finish(request)) {
         return;
+    }
     for (uint32_t i = 0; i < job->split.part_count; i++)
         split_job_drop_reply(request, i);
     if (unlikely(request->blocks) && blocking_take_null(request))
@@ -131,6 +133,14 @@ part_fail_unreachable(struct part_call *part)
     part_fail(part, request_text_unreachable(request, part_shard(part)));
 }
 
+/* Those of a command that stores what comes of them only read. */
+static bool
+part_may_have_run(const struct part_call *part, bool sent)
+{
+    return sent && (job_of(part)->combine == NULL ||
+                    !combine_is_store(part->request->command));
+}
+
 /* --- what lanes say ----------------------------------------------------------- */
 
 static void
@@ -182,7 +192,8 @@ on_part_lost(struct call *call, enum close_reason why, bool sent)
     }
     if (sent) {
         cell_inc(&request->pool->stats->errors_lost);
-        part_fail(part, request_text_lost(request, part_shard(part), true));
+        part_fail(part, request_text_lost(request, part_shard(part),
+                                          part_may_have_run(part, true)));
     } else {
         part_fail_unreachable(part);
     }
@@ -283,19 +294,6 @@ job_new(struct request *request, struct split *split)
     return job;
 }
 
-/* Its words are not those of the client. */
-static struct extent
-set_encode(const struct split_job *job, uint32_t index,
-           const struct command_args *args, struct chunk_pool *pool)
-{
-    struct buf text = {0};
-
-    combine_encode(job->combine, args, index, &text);
-    struct extent body = extent_copy(pool, buf_view(&text));
-    buf_fini(&text);
-    return body;
-}
-
 static void
 start_parts(struct request *request, const struct command_args *args)
 {
@@ -309,7 +307,7 @@ start_parts(struct request *request, const struct command_args *args)
     size_t bytes = 0;
     for (uint32_t i = 0; i < job->split.part_count; i++) {
         job->parts[i].call.body = job->combine != NULL
-            ? set_encode(job, i, args, pool)
+            ? combining_encode(job->combine, i, args, pool)
             : part_encode(&job->split, i, args, pool);
         bytes += job->parts[i].call.body.len;
     }
@@ -490,7 +488,8 @@ split_job_expire(struct request *request)
         }
         bool sent = part_withdraw(part);
         note_late(request, part_shard(part), sent);
-        part_fail(part, request_text_late(request, part_shard(part), sent));
+        part_fail(part, request_text_late(request, part_shard(part),
+                                          part_may_have_run(part, sent)));
     }
     /* All are answered first: what servers make of it may end other calls. */
     for (uint32_t i = 0; i < job->split.part_count; i++) {

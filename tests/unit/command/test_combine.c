@@ -148,13 +148,54 @@ START_TEST(each_part_reads_one_key_whole)
 END_TEST
 
 static const char *const others[] = {
-    "GET a", "SUNIONSTORE a b", "PFCOUNT a b", "ZUNION 0 a", "ZUNION x a b",
+    "GET a", "ZUNIONSTORE a 0 b", "ZUNIONSTORE a 2 b",
+    "ZUNIONSTORE a 1 b WITHSCORES", "ZDIFFSTORE a 1 b WEIGHTS 1", "PFCOUNT a b", "ZUNION 0 a", "ZUNION x a b",
     "ZUNION 3 a b", "ZUNION 2 a b WEIGHTS 1", "ZUNION 2 a b WEIGHTS 1 x",
     "ZUNION 2 a b WEIGHTS 1 nan", "ZUNION 2 a b AGGREGATE", "ZUNION 2 a b FOO",
     "ZUNION 2 a b AGGREGATE AVG", "ZDIFF 2 a b WEIGHTS 1 2", "ZUNION 2 a b LIMIT 1",
     "ZINTERCARD 2 a b WITHSCORES", "SINTERCARD 2 a b LIMIT x",
     "SINTERCARD 2 a b LIMIT",
 };
+
+static const struct {
+    const char *request;
+    const char *replies[MAX_PARTS];
+    uint64_t count;
+    struct view value;
+} dumped[] = {
+    {"SUNIONSTORE t a b",
+     {"*1\r\n$1\r\ny\r\n", "*2\r\n$1\r\ny\r\n$1\r\nx\r\n"},
+     2,
+     VIEW("\x02\x02\x01x\x01y\x08\0\x15\x17\x61\xd7\xb8\x9d\x20\x09")},
+    {"ZINTERSTORE t 2 a b aggregate max",
+     {"*2\r\n$1\r\nx\r\n$1\r\n1\r\n", "*1\r\n*2\r\n$1\r\nx\r\n,2\r\n"},
+     1,
+     VIEW("\x05\x01\x01x\0\0\0\0\0\0\0@\x08\0\x25\x0b\x7e\xe1\xee\x5f\x58\x4c")},
+    {"SDIFFSTORE t a b", {"*0\r\n", "*0\r\n"}, 0, {NULL, 0}},
+};
+
+START_TEST(what_is_stored_is_dumped)
+{
+    struct chain replies[MAX_PARTS] = {0};
+    struct chain reply = {0};
+    struct combined combined = {0};
+    struct request request;
+
+    struct combine *combine = combine_of(&request, dumped[_i].request);
+    for (uint32_t p = 0; p < 2; p++)
+        push_pieces(&replies[p], view_str(dumped[_i].replies[p]), 0, 1);
+    ck_assert_int_eq(combine_dump(combine, replies, &pool, &combined, &reply),
+                     MERGE_OK);
+    ck_assert_uint_eq(combined.count, dumped[_i].count);
+    ck_assert(view_equal(buf_view(&combined.value), dumped[_i].value));
+    ck_assert(chain_is_empty(&reply));
+    for (uint32_t p = 0; p < 2; p++)
+        chain_clear(&replies[p]);
+    buf_fini(&combined.value);
+    combine_free(&combine);
+    request_fini(&request);
+}
+END_TEST
 
 START_TEST(what_is_not_in_order_is_left_to_servers)
 {
@@ -174,6 +215,8 @@ main(void)
     tcase_add_loop_test(tests, sets_are_combined_however_they_are_cut, 0,
                         ARRAY_LEN(cases));
     tcase_add_test(tests, each_part_reads_one_key_whole);
+    tcase_add_loop_test(tests, what_is_stored_is_dumped, 0,
+                        ARRAY_LEN(dumped));
     tcase_add_loop_test(tests, what_is_not_in_order_is_left_to_servers, 0,
                         ARRAY_LEN(others));
     return unit_run("command", tests);

@@ -1,0 +1,28 @@
+/*
+ * command/combine_priv.h - what the words of a command about sets say.
+ */
+#ifndef COMMAND_COMBINE_PRIV_H
+#define COMMAND_COMBINE_PRIV_H
+
+#include "command/combine.h"
+
+#define NUMBER_MAX 128 /* bytes of a weight, as servers read it */
+
+enum combine_kind { COMBINE_UNION, COMBINE_INTER, COMBINE_DIFF };
+
+enum aggregate { AGGREGATE_SUM, AGGREGATE_MIN, AGGREGATE_MAX };
+
+struct combine {
+    const struct command *command; /* what is read is its answer */
+    enum combine_kind kind;
+    enum aggregate aggregate;
+    bool is_sorted; /* of sorted sets */
+    bool with_scores;
+    bool is_count;  /* ...CARD: only how many */
+    bool is_store;  /* ...STORE: the first word is a key to be written */
+    uint64_t limit; /* of the count; 0: none */
+    uint32_t first_key, key_count;
+    uint32_t first_weight; /* the word, 0: none */
+};
+
+#endif
