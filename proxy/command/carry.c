@@ -18,6 +18,11 @@ enum carry_stage {
     CARRY_WRITE,  /* it is written at the target */
     CARRY_REMOVE, /* and removed where it was */
     CARRY_CLEAR,  /* nothing is to be written: what is there goes */
+    CARRY_MEMBER, /* is the member in the set? */
+    CARRY_ADD,    /* yes: it is added to the other ... */
+    CARRY_TAKE,   /* ... and taken from the one */
+    CARRY_SOURCE, /* no: is there a set at all? */
+    CARRY_TARGET, /* then it tells if the other is none */
     CARRY_STAGES
 };
 
@@ -25,6 +30,7 @@ struct carry {
     const struct command *command;
     enum carry_stage stage;
     struct view from, to; /* keys */
+    struct view member;   /* SMOVE */
     uint32_t from_database, to_database;
     bool stores;      /* it was combined here, and is nowhere else */
     bool replaces;    /* what stands at the target goes */
@@ -38,12 +44,18 @@ static const struct {
     enum command_id id;
     const char *word;
     bool at_target;
+    bool has_member; /* behind the key */
 } steps[CARRY_STAGES] = {
-    [CARRY_VALUE] = {COMMAND_ID_DUMP, "DUMP", false},
-    [CARRY_TIME] = {COMMAND_ID_PTTL, "PTTL", false},
-    [CARRY_WRITE] = {COMMAND_ID_RESTORE, "RESTORE", true},
-    [CARRY_REMOVE] = {COMMAND_ID_UNLINK, "UNLINK", false},
-    [CARRY_CLEAR] = {COMMAND_ID_UNLINK, "UNLINK", true},
+    [CARRY_VALUE] = {COMMAND_ID_DUMP, "DUMP", false, false},
+    [CARRY_TIME] = {COMMAND_ID_PTTL, "PTTL", false, false},
+    [CARRY_WRITE] = {COMMAND_ID_RESTORE, "RESTORE", true, false},
+    [CARRY_REMOVE] = {COMMAND_ID_UNLINK, "UNLINK", false, false},
+    [CARRY_CLEAR] = {COMMAND_ID_UNLINK, "UNLINK", true, false},
+    [CARRY_MEMBER] = {COMMAND_ID_SISMEMBER, "SISMEMBER", false, true},
+    [CARRY_ADD] = {COMMAND_ID_SADD, "SADD", true, true},
+    [CARRY_TAKE] = {COMMAND_ID_SREM, "SREM", false, true},
+    [CARRY_SOURCE] = {COMMAND_ID_EXISTS, "EXISTS", false, false},
+    [CARRY_TARGET] = {COMMAND_ID_SISMEMBER, "SISMEMBER", true, true},
 };
 
 /* --- words ------------------------------------------------------------------- */
@@ -52,7 +64,8 @@ bool
 carry_is_for(const struct command *command)
 {
     return command->id == COMMAND_ID_RENAME ||
-        command->id == COMMAND_ID_RENAMENX || command->id == COMMAND_ID_COPY;
+        command->id == COMMAND_ID_RENAMENX || command->id == COMMAND_ID_COPY ||
+        command->id == COMMAND_ID_SMOVE;
 }
 
 /* "0" may begin with a zero, "-0" and "07" may not. */
@@ -114,6 +127,10 @@ carry_new(const struct command *command, const struct command_args *args,
     carry->replaces = command->id == COMMAND_ID_RENAME;
     if (command->id == COMMAND_ID_COPY)
         *error = take_options(carry, args, databases);
+    if (command->id == COMMAND_ID_SMOVE) {
+        carry->stage = CARRY_MEMBER;
+        carry->member = command_arg(args, 3);
+    }
     if (*error != NULL)
         carry_free(&carry);
     return carry;
@@ -174,7 +191,8 @@ carry_database(const struct carry *carry)
 size_t
 carry_encoded_max(const struct carry *carry)
 {
-    return FRAMES_MAX + carry_key(carry).len + carry->value.len;
+    return FRAMES_MAX + carry_key(carry).len + carry->member.len +
+        carry->value.len;
 }
 
 static void
@@ -197,9 +215,12 @@ carry_encode(struct carry *carry, struct buf *out)
         buf_fini(&carry->value); /* whoever sends it has it now */
         return;
     }
-    encode_array(out, 2);
+    bool has_member = steps[carry->stage].has_member;
+    encode_array(out, has_member ? 3 : 2);
     encode_bulk_str(out, steps[carry->stage].word);
     encode_bulk(out, carry_key(carry));
+    if (has_member)
+        encode_bulk(out, carry->member);
 }
 
 /* --- what was answered -------------------------------------------------------- */
@@ -220,7 +241,8 @@ bad_reply(const struct carry *carry, struct buf *out)
 static bool
 answer_missing(const struct carry *carry, struct buf *out)
 {
-    if (carry->command->id == COMMAND_ID_COPY)
+    if (carry->command->id == COMMAND_ID_COPY ||
+        carry->command->id == COMMAND_ID_SMOVE)
         encode_integer(out, 0);
     else
         encode_error(out, VIEW("ERR no such key"));
@@ -285,6 +307,13 @@ is_null(const struct chain_cursor *cursor)
 }
 
 static bool
+go_on(struct carry *carry, enum carry_stage stage)
+{
+    carry->stage = stage;
+    return false;
+}
+
+static bool
 take_value(struct carry *carry, struct chain_cursor *cursor, struct buf *out)
 {
     int64_t len;
@@ -295,8 +324,7 @@ take_value(struct carry *carry, struct chain_cursor *cursor, struct buf *out)
         cursor->left != (size_t)len + 2)
         return bad_reply(carry, out);
     chain_cursor_read(cursor, (size_t)len, &carry->value);
-    carry->stage = CARRY_TIME;
-    return false;
+    return go_on(carry, CARRY_TIME);
 }
 
 /* One that does not live for ever has a millisecond at least, since 0 is for
@@ -307,8 +335,7 @@ take_time(struct carry *carry, int64_t left_ms, struct buf *out)
     if (left_ms == -2)
         return answer_missing(carry, out); /* its time was up */
     carry->live_ms = left_ms == -1 ? 0 : MAX(left_ms, 1);
-    carry->stage = CARRY_WRITE;
-    return false;
+    return go_on(carry, CARRY_WRITE);
 }
 
 static bool
@@ -318,8 +345,27 @@ take_written(struct carry *carry, struct chain_cursor *cursor, struct buf *out)
         return bad_reply(carry, out);
     if (carry->command->id == COMMAND_ID_COPY || carry->stores)
         return answer_done(carry, out);
-    carry->stage = CARRY_REMOVE;
-    return false;
+    return go_on(carry, CARRY_REMOVE);
+}
+
+static bool
+take_number(struct carry *carry, int64_t number, struct buf *out)
+{
+    switch ((int)carry->stage) {
+    case CARRY_TIME:
+        return take_time(carry, number, out);
+    case CARRY_MEMBER:
+        return go_on(carry, number > 0 ? CARRY_ADD : CARRY_SOURCE);
+    case CARRY_ADD:
+        return go_on(carry, CARRY_TAKE);
+    case CARRY_SOURCE:
+        return number > 0 ? go_on(carry, CARRY_TARGET)
+                          : answer_missing(carry, out);
+    case CARRY_TARGET:
+        return answer_missing(carry, out);
+    default: /* removed, by whomever */
+        return answer_done(carry, out);
+    }
 }
 
 static bool
@@ -333,9 +379,7 @@ take_answer(struct carry *carry, struct chain_cursor *cursor, struct buf *out)
         return take_written(carry, cursor, out);
     if (!chain_cursor_number(cursor, RESP_INTEGER, &number) || cursor->left > 0)
         return bad_reply(carry, out);
-    if (carry->stage == CARRY_TIME)
-        return take_time(carry, number, out);
-    return answer_done(carry, out); /* removed, by whomever */
+    return take_number(carry, number, out);
 }
 
 bool
@@ -361,7 +405,7 @@ carry_take(struct carry *carry, const struct chain *reply, struct buf *out)
 bool
 carry_is_half_done(const struct carry *carry)
 {
-    return carry->stage == CARRY_REMOVE;
+    return carry->stage == CARRY_REMOVE || carry->stage == CARRY_TAKE;
 }
 
 const char *
@@ -370,6 +414,9 @@ carry_what_stands(const struct carry *carry)
     switch (carry->stage) {
     case CARRY_VALUE:
     case CARRY_TIME:
+    case CARRY_MEMBER:
+    case CARRY_SOURCE:
+    case CARRY_TARGET:
         return " (proxy: nothing has been changed)";
     case CARRY_WRITE:
         return carry->command->id == COMMAND_ID_COPY || carry->stores
@@ -377,6 +424,12 @@ carry_what_stands(const struct carry *carry)
             : " (proxy: the old name stands as it was)";
     case CARRY_REMOVE:
         return " (proxy: the new name has the value, and the old one may still "
+               "have it)";
+    case CARRY_ADD:
+        return " (proxy: the first set still has the member)";
+    case CARRY_TAKE:
+        return " (proxy: the second set has the member, and the first may "
+               "still "
                "have it)";
     case CARRY_CLEAR:
     case CARRY_STAGES:

@@ -7,6 +7,7 @@
  *                   UNLINK a      at that of a, once b has the value
  *   COPY a b    ->  the same but for the last
  *
+ *   SMOVE a b m        ->  SISMEMBER a m, SADD b m, SREM a m
  *   SUNIONSTORE a b c  ->  RESTORE a, or UNLINK a, with what command/combine.h has
  *                          made of b and c
  *

@@ -20,6 +20,7 @@ MEMBERS = ["", "a", "b", "c\r\n", "\x00", "x" * 700] + \
 NAMES = [f"{word}:v" for word in "red green blue white black".split()]
 VALUES = [("SET", "text"), ("SET", "x" * 20000), ("RPUSH", "a", "b", "a"),
           ("HSET", "f", "1", "g", "2"), ("SADD", "1", "2"),
+          ("SADD", "2", "3"), ("SADD", "1"),
           ("ZADD", "1", "a"), ("XADD", "5-1", "f", "v"), ("SET", "7")]
 SCORES = ["1", "2.5", "-3", "1e10", "inf", "0.5", "7", "-inf"]
 
@@ -248,6 +249,8 @@ def name_command(chance):
         return [["PEXPIRE", key, 500000]]
     if kind < 0.45:
         return [["DEL", key]]
+    if kind < 0.55:
+        return [["SMOVE", key, other, chance.choice("123")]]
     if kind < 0.8:
         return [[chance.choice(["RENAME", "RENAMENX", "rename"]), key, other]]
     words = chance.choice([[], ["REPLACE"], ["DB", 3], ["replace", "db", 0],
