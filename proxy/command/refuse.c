@@ -87,11 +87,6 @@ refuse_command(struct buf *out, const struct command *command,
 {
     if (command->flags & COMMAND_ONLY_SENTINEL)
         refuse_unknown_command(out, args);
-    else if (command->id == COMMAND_ID_CLIENT_CACHING)
-        buf_append_str(out,
-                       "-ERR CLIENT CACHING can be called only when the "
-                       "client is in tracking mode with OPTIN or OPTOUT "
-                       "mode enabled\r\n");
     else
         buf_printf(out,
                    "-ERR command '%s' is not supported through this proxy\r\n",

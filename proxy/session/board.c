@@ -374,10 +374,8 @@ find_topic(const struct board *board, const struct view *words,
     return entry == NULL ? NULL : CONTAINER_OF(entry, struct topic, entry);
 }
 
-/* Whoever has too much is closed when all have been told, since closing one may
- * end others. */
-static void
-close_those_over(struct board *board)
+void
+board_close_those_over(struct board *board)
 {
     struct subscriber *subscriber;
 
@@ -409,7 +407,7 @@ board_deliver(struct board *board, const struct feed *feed,
         if (hearing->is_told)
             subscriber_deliver(hearing->subscriber, &frame);
     }
-    close_those_over(board);
+    board_close_those_over(board);
 }
 
 void
@@ -425,7 +423,7 @@ board_deliver_too_long(struct board *board, const struct view *words)
         if (hearing->is_told)
             subscriber_mark_over(hearing->subscriber);
     }
-    close_those_over(board);
+    board_close_those_over(board);
 }
 
 /* --- the life of a board ------------------------------------------------------------ */
@@ -469,6 +467,7 @@ board_tick(struct board *board, uint64_t now_us)
 {
     struct feed *feed = LIST_FIRST(&board->feeds);
 
+    board_close_those_over(board);
     while (feed != NULL) {
         struct feed *next = LIST_NEXT(feed, link);
         if (!feed_tick(feed, now_us))

@@ -131,6 +131,9 @@ void board_deliver_too_long(struct board *board, const struct view *words);
 
 /* The pool goes by another generation. */
 void board_follow(struct board *board);
+/* Clients that have too much are closed, when all have been told: closing one
+ * may end others. */
+void board_close_those_over(struct board *board);
 /* Once a second. */
 void board_tick(struct board *board, uint64_t now_us);
 

@@ -9,6 +9,7 @@
 #include "session/blocking.h"
 #include "session/session.h"
 #include "session/subscriber.h"
+#include "session/tracker.h"
 #include "session/transaction.h"
 
 /* --- writing one --------------------------------------------------------- */
@@ -17,6 +18,19 @@ static const char *
 text_or_empty(const char *text)
 {
     return text == NULL ? "" : text;
+}
+
+/* t keeps a cache, B is told of keys by their beginnings. */
+static void
+describe_tracking(const struct session *session, struct buf *out)
+{
+    const struct tracker *tracker = tracker_of(session);
+
+    if (tracker == NULL || !tracker->options.is_on)
+        return;
+    buf_append_char(out, 't');
+    if (tracker->options.is_bcast)
+        buf_append_char(out, 'B');
 }
 
 /* The server's letters: O is a monitor, P listens, x is in a transaction, b waits
@@ -41,6 +55,7 @@ describe_flags(const struct session *session, bool is_path, struct buf *out)
         buf_append_char(out, 'U');
     if (session->is_readonly)
         buf_append_char(out, 'r');
+    describe_tracking(session, out);
     if (out->len == start)
         buf_append_char(out, 'N');
 }
@@ -122,8 +137,9 @@ session_describe(const struct session *session, struct buf *out)
                subscriber_count(session, TOPIC_SHARD),
                transaction_count(session));
     describe_memory(session, out);
-    buf_printf(out, " cmd=%s user=default redir=-1 resp=%u",
-               command == NULL ? "NULL" : command->name, session->resp);
+    buf_printf(out, " cmd=%s user=default redir=%lld resp=%u",
+               command == NULL ? "NULL" : command->name,
+               (long long)tracker_redirect(session), session->resp);
     buf_printf(out, " lib-name=%s lib-ver=%s\n",
                text_or_empty(info ? info->lib_name : NULL),
                text_or_empty(info ? info->lib_ver : NULL));

@@ -14,6 +14,7 @@
 #include "session/session.h"
 #include "session/split_job.h"
 #include "session/subscriber.h"
+#include "session/tracker.h"
 #include "session/upload.h"
 
 #define OLD_US 1000000 /* then a request's bytes move out of a shared chunk */
@@ -134,6 +135,10 @@ request_expire(struct request *request)
     }
     if (request->listens) {
         subscriber_on_late(request);
+        return;
+    }
+    if (request->tracks) {
+        tracker_on_late(request);
         return;
     }
     if (request->call.body.chunk == NULL) {

@@ -32,6 +32,7 @@
 #include "session/strange.h"
 #include "session/stream_race.h"
 #include "session/subscriber.h"
+#include "session/tracker.h"
 #include "session/transaction.h"
 #include "session/wait.h"
 
@@ -128,7 +129,7 @@ forward(const struct incoming *in, struct place place)
 
     request->attempt.slot = (uint16_t)place.slot;
     request->attempt.is_read = place.is_keyed && in->session->watch == NULL &&
-        replica_read_is_for(in->command);
+        tracker_of(in->session) == NULL && replica_read_is_for(in->command);
     request->is_published = place.is_channel;
     request->shard =
         attempt_place(in->session, &request->attempt, place.shard);
@@ -488,7 +489,7 @@ act(const struct incoming *in)
     }
 }
 
-/* Somebody watches. */
+/* Somebody watches, or keeps a cache. */
 static void
 act_in_sight(const struct incoming *in)
 {
@@ -502,7 +503,9 @@ act_in_sight(const struct incoming *in)
         return;
     }
     monitor_begin(&sighting, in);
+    tracker_note(in);
     act(in);
+    tracker_note_acted(in->session, in->command);
     monitor_end(&sighting, in);
 }
 
@@ -527,8 +530,10 @@ accept_one(struct incoming *in)
         return false;
     cell_inc(&stats->requests);
     cell_add(&stats->request_bytes, in->bytes.len);
-    if (unlikely(in->command == NULL))
+    if (unlikely(in->command == NULL)) {
+        tracker_note_refused(session);
         return true;
+    }
     cell_inc(&stats->commands[in->command->id]);
     doing_now.command = in->command->name;
     session->last_command = in->command;

@@ -16,6 +16,7 @@
 #include "session/request.h"
 #include "session/session.h"
 #include "session/subscriber.h"
+#include "session/tracking.h"
 #include "session/wait.h"
 #include "session/slow_log.h"
 #include "session/unblock.h"
@@ -151,6 +152,7 @@ on_tick(struct timer *timer, void *arg)
     monitor_tick(pool);
     if (pool->board != NULL)
         board_tick(pool->board, now_us);
+    tracking_tick(pool, now_us);
     timer_start(timer, is_busy ? TICK_BUSY_MS : TICK_MS);
 }
 
@@ -206,6 +208,7 @@ session_pool_free(struct session_pool *pool)
     monitoring_free(pool);
     pause_free(pool);
     board_free(&pool->board);
+    tracking_free(pool);
     slow_log_free(pool);
     latency_free(pool);
     pool_free(&pool->pool);
@@ -258,6 +261,7 @@ session_pool_take(struct session_pool *pool, const struct edition *edition,
     unblock_held(pool);
     if (pool->board != NULL)
         board_follow(pool->board);
+    tracking_follow(pool);
     TAILQ_FOREACH(session, &pool->sessions, link)
     {
         session_catch_up(session);

@@ -19,6 +19,7 @@
 
 struct learning;
 struct audience;
+struct tracking;
 struct board;
 struct request;
 struct script_memory;
@@ -55,7 +56,8 @@ enum question_kind {
 /* Why requests of a pool are looked at more closely. */
 enum {
     ATTENTION_MONITORS = 1,
-    ATTENTION_PAUSE = 2
+    ATTENTION_PAUSE = 2,
+    ATTENTION_TRACKING = 4
 };
 
 /*
@@ -87,6 +89,7 @@ struct session_pool {
     struct shown_scripts *shown;   /* of this one lately; or NULL */
     struct audience *audience; /* of all workers */
     struct board *board;       /* what clients listen to; NULL: nobody has */
+    struct tracking *tracking; /* what they keep in caches; NULL: nothing */
     struct request_list deadlines; /* unanswered, the first due first */
     struct session_list sessions;
     struct session_list pausing; /* make a lane wait for them */

@@ -10,6 +10,7 @@
 #include "session/holding.h"
 #include "session/holding_priv.h"
 #include "session/replica_read.h"
+#include "session/tracker.h"
 #include "session/retry.h"
 #include "session/sentence.h"
 #include "session/session.h"
@@ -303,8 +304,8 @@ go_alone(struct holding_pass *pass, struct request *request,
     return true;
 }
 
-bool
-holding_release(struct holding_pass *pass, struct request *request,
+static bool
+release(struct holding_pass *pass, struct request *request,
                 struct attempt *attempt, struct call *call, uint32_t *server)
 {
     if (slot_set_has(&pass->closed, attempt->slot))
@@ -324,6 +325,19 @@ holding_release(struct holding_pass *pass, struct request *request,
         return false; /* a question is under way, and its answer ends it */
     }
     return false;
+}
+
+bool
+holding_release(struct holding_pass *pass, struct request *request,
+                struct attempt *attempt, struct call *call, uint32_t *server)
+{
+    struct session *session = pass->session;
+
+    if (!release(pass, request, attempt, call, server))
+        return false;
+    tracker_note_server(session,
+                        generation_server(session->generation, *server));
+    return true;
 }
 
 static void

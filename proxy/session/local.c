@@ -60,6 +60,7 @@ static const local_fn handlers[COMMAND_ID_ALL] = {
     [COMMAND_ID_ACL_WHOAMI] = local_whoami,
     [COMMAND_ID_ASKING] = local_asking,
     [COMMAND_ID_AUTH] = local_auth,
+    [COMMAND_ID_CLIENT_CACHING] = local_client_caching,
     [COMMAND_ID_CLIENT_CAPA] = local_client_capa,
     [COMMAND_ID_CLIENT_GETNAME] = local_client_getname,
     [COMMAND_ID_CLIENT_GETREDIR] = local_client_getredir,
@@ -73,6 +74,7 @@ static const local_fn handlers[COMMAND_ID_ALL] = {
     [COMMAND_ID_CLIENT_REPLY] = local_client_reply,
     [COMMAND_ID_CLIENT_SETINFO] = local_client_setinfo,
     [COMMAND_ID_CLIENT_SETNAME] = local_client_setname,
+    [COMMAND_ID_CLIENT_TRACKING] = local_client_tracking,
     [COMMAND_ID_CLIENT_TRACKINGINFO] = local_client_trackinginfo,
     [COMMAND_ID_CLIENT_UNBLOCK] = local_client_unblock,
     [COMMAND_ID_CLIENT_UNPAUSE] = local_client_unpause,
@@ -128,6 +130,7 @@ local_is_barrier(const struct command *command)
     return command->id == COMMAND_ID_SELECT || command->id == COMMAND_ID_AUTH ||
         command->id == COMMAND_ID_HELLO || command->id == COMMAND_ID_RESET ||
         command->id == COMMAND_ID_CLIENT_REPLY ||
+        command->id == COMMAND_ID_CLIENT_TRACKING ||
         command->id == COMMAND_ID_MONITOR;
 }
 

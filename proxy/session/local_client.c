@@ -172,26 +172,3 @@ local_client_capa(const struct local_call *call)
 {
     return local_ok(call);
 }
-
-enum local_result
-local_client_getredir(const struct local_call *call)
-{
-    encode_integer(call->out, -1);
-    return LOCAL_REPLY;
-}
-
-enum local_result
-local_client_trackinginfo(const struct local_call *call)
-{
-    int resp = call->session->resp;
-
-    encode_map(call->out, resp, 3);
-    encode_bulk_str(call->out, "flags");
-    encode_set(call->out, resp, 1);
-    encode_bulk_str(call->out, "off");
-    encode_bulk_str(call->out, "redirect");
-    encode_integer(call->out, -1);
-    encode_bulk_str(call->out, "prefixes");
-    encode_array(call->out, 0);
-    return LOCAL_REPLY;
-}

@@ -93,7 +93,11 @@ LOCAL_HANDLER(client_info);
 LOCAL_HANDLER(client_reply);
 LOCAL_HANDLER(client_on_off);
 LOCAL_HANDLER(client_capa);
+
+/* local_tracking.c */
+LOCAL_HANDLER(client_caching);
 LOCAL_HANDLER(client_getredir);
+LOCAL_HANDLER(client_tracking);
 LOCAL_HANDLER(client_trackinginfo);
 
 /* local_clients.c */

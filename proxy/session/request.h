@@ -58,6 +58,7 @@ struct request {
     struct extent refusal;   /* of a transaction: a command was not queued */
     bool multi_failed;       /* ... nor was MULTI taken */
     bool blocks;             /* may wait for long, on a private lane */
+    bool tracks;             /* waits until servers tell what is changed */
     bool listens;            /* waits until a server has confirmed topics */
     bool is_published;       /* its answer is a number of listeners */
     bool by_watch;           /* goes over the lane of session->watch ... */

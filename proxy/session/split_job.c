@@ -15,6 +15,7 @@
 #include "session/sentence.h"
 #include "session/session.h"
 #include "session/split_job_priv.h"
+#include "session/tracker.h"
 #include "session/wait.h"
 
 static struct split_job *
@@ -289,6 +290,7 @@ job_new(struct request *request, struct split *split)
         job->parts[i].index = i;
         job->parts[i].attempt.slot = (uint16_t)split->parts[i].slot;
         job->parts[i].attempt.is_read = request->session->watch == NULL &&
+            tracker_of(request->session) == NULL &&
             replica_read_is_for(split->command);
     }
     return job;

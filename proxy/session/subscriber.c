@@ -9,8 +9,7 @@
 #include "session/body_words.h"
 #include "session/deadline.h"
 #include "session/sentence.h"
-
-#define US_PER_MS 1000
+#include "session/tracker.h"
 
 /* --- which command -------------------------------------------------------------- */
 
@@ -40,8 +39,8 @@ row_of(const struct command *command)
 
 /* --- what is heard ---------------------------------------------------------------- */
 
-static struct subscriber *
-subscriber_of(struct session *session)
+struct subscriber *
+subscriber_get(struct session *session)
 {
     struct session_pool *pool = session->pool;
 
@@ -143,13 +142,14 @@ hears_nothing(const struct subscriber *subscriber)
     return true;
 }
 
-static void
-free_if_done(struct session *session)
+void
+subscriber_free_if_done(struct session *session)
 {
     struct subscriber *subscriber = session->subscriber;
 
     if (subscriber != NULL && hears_nothing(subscriber) &&
-        subscriber->request == NULL && chain_is_empty(&subscriber->held))
+        subscriber->request == NULL && subscriber->tracker == NULL &&
+        chain_is_empty(&subscriber->held))
         subscriber_free(session);
 }
 
@@ -219,7 +219,7 @@ answer_now(const struct incoming *in, const struct buf *out)
 static void
 begin(const struct incoming *in, size_t row)
 {
-    struct subscriber *subscriber = subscriber_of(in->session);
+    struct subscriber *subscriber = subscriber_get(in->session);
     struct buf out = {0};
 
     for (uint32_t i = 1; i < in->args.argc; i++)
@@ -306,7 +306,7 @@ end(const struct incoming *in, size_t row)
         leave_all(session, row, &out);
     for (uint32_t i = 1; i < in->args.argc; i++)
         leave(session, row, command_arg(&in->args, i), &out);
-    free_if_done(session);
+    subscriber_free_if_done(session);
     answer_now(in, &out);
     buf_fini(&out);
 }
@@ -384,7 +384,7 @@ subscriber_on_refused(struct hearing *hearing, uint32_t shard, struct view text)
     char *words = mem_view_dup(text);
 
     forget_untold(subscriber);
-    free_if_done(session);
+    subscriber_free_if_done(session);
     if (request != NULL) {
         request->shard = shard;
         if (text.len == 0)
@@ -421,100 +421,12 @@ subscriber_on_late(struct request *request)
     struct request *waiting = take_request(subscriber);
 
     forget_untold(subscriber);
-    free_if_done(session);
+    subscriber_free_if_done(session);
     if (server == NULL)
         request_fail(request, request_text_no_map(request));
     else
         request_fail(request, request_text_late(request, server->shard, false));
     request_unref(&waiting);
-}
-
-/* --- messages ---------------------------------------------------------------------------- */
-
-void
-subscriber_mark_over(struct subscriber *subscriber)
-{
-    if (subscriber->is_over)
-        return;
-    subscriber->is_over = true;
-    TAILQ_INSERT_TAIL(&subscriber->board->over, subscriber, over_link);
-}
-
-static bool
-is_over_limit(struct subscriber *subscriber)
-{
-    struct session *session = subscriber->session;
-    const struct pool_settings *settings = session->pool->settings;
-    size_t bytes = session->stream.out.bytes + subscriber->held.bytes;
-    uint64_t now_us = loop_now_us(session->pool->env->loop);
-
-    if (settings->pubsub_output_limit_bytes > 0 &&
-        bytes > settings->pubsub_output_limit_bytes)
-        return true;
-    if (settings->pubsub_output_soft_limit_bytes == 0 ||
-        bytes <= settings->pubsub_output_soft_limit_bytes) {
-        subscriber->soft_since_us = 0;
-        return false;
-    }
-    if (subscriber->soft_since_us == 0)
-        subscriber->soft_since_us = now_us;
-    return now_us - subscriber->soft_since_us >
-        (uint64_t)settings->pubsub_output_soft_time_ms * US_PER_MS;
-}
-
-/* May what servers say by themselves come into the output now? */
-static bool
-is_between_replies(const struct session *session)
-{
-    const struct request *head = TAILQ_FIRST(&session->queue);
-
-    return session->unfolding == NULL &&
-        (head == NULL || !head->begun || head->done);
-}
-
-/* As an array, or as RESP3 has it: the rest of the two is the same. */
-static void
-push(struct session *session, struct chain *out, const struct extent *message)
-{
-    struct chunk_pool *pool = loop_chunks(session->pool->env->loop);
-    uint32_t skip = session->resp == 3;
-
-    if (skip > 0)
-        chain_copy(out, pool, ">", 1);
-    chain_push_dense(out, message->chunk, message->off + skip,
-                     message->len - skip);
-}
-
-void
-subscriber_deliver(struct subscriber *subscriber, const struct extent *message)
-{
-    struct session *session = subscriber->session;
-
-    if (session->state != SESSION_OPEN || subscriber->is_over)
-        return;
-    if (chain_is_empty(&session->stream.out))
-        session->sent_us = loop_now_us(session->pool->env->loop);
-    if (is_between_replies(session)) {
-        push(session, &session->stream.out, message);
-        stream_mark_dirty(&session->stream);
-    } else {
-        push(session, &subscriber->held, message);
-    }
-    cell_inc(&session->pool->stats->messages);
-    if (unlikely(is_over_limit(subscriber)))
-        subscriber_mark_over(subscriber);
-}
-
-void
-subscriber_flush(struct session *session)
-{
-    struct subscriber *subscriber = session->subscriber;
-
-    if (chain_is_empty(&subscriber->held) || session->unfolding != NULL)
-        return;
-    chain_take(&session->stream.out, &subscriber->held);
-    stream_mark_dirty(&session->stream);
-    free_if_done(session);
 }
 
 /* --- what else it may say ------------------------------------------------------------------ */
@@ -566,6 +478,7 @@ subscriber_free(struct session *session)
         return;
     for (int kind = 0; kind < TOPIC_KINDS; kind++)
         unhear_all(subscriber, (enum topic_kind)kind, false);
+    tracker_free(subscriber);
     if (subscriber->request != NULL)
         request_unref(&subscriber->request);
     if (subscriber->is_over)

@@ -16,6 +16,9 @@
  * bound their class pubsub: pubsub_output_limit at once, and
  * pubsub_output_soft_limit for pubsub_output_soft_time.
  *
+ * A client that tracks (session/tracker.h) is a subscriber as well, maybe without
+ * a topic: what it is told goes the same way, and counts in the same limits.
+ *
  * Owner: the session, from its first topic to its last.
  */
 #ifndef SESSION_SUBSCRIBER_H
@@ -25,6 +28,8 @@
 #include "session/incoming.h"
 #include "session/session.h"
 
+struct tracker;
+
 struct subscriber {
     TAILQ_ENTRY(subscriber) over_link; /* of the board's, with is_over */
     struct session *session;
@@ -33,6 +38,7 @@ struct subscriber {
     uint32_t told[TOPIC_KINDS]; /* of these, what the client knows of */
     uint32_t missing;           /* topics that are not settled yet */
     struct request *request;    /* which waits for them; a ref; or NULL */
+    struct tracker *tracker;    /* it keeps a cache, too; or NULL */
     struct chain held;          /* messages behind a reply that has begun */
     uint64_t soft_since_us; /* output is over the soft limit; 0: it is not */
     bool is_over;
@@ -74,6 +80,10 @@ void subscriber_flush(struct session *session);
 /* The request that waits is late. */
 void subscriber_on_late(struct request *request);
 
+/* One that listens to nothing yet is made if need be, and goes again. */
+struct subscriber *subscriber_get(struct session *session);
+void subscriber_free_if_done(struct session *session);
+
 /* It hears nothing any more, and nothing is said about it. */
 void subscriber_free(struct session *session);
 void subscriber_close(struct subscriber *subscriber, enum close_reason why);
@@ -86,6 +96,9 @@ void subscriber_on_refused(struct hearing *hearing, uint32_t shard,
                            struct view text);
 void subscriber_deliver(struct subscriber *subscriber,
                         const struct extent *message);
+/* The same of anything that is no reply. */
+void subscriber_push(struct subscriber *subscriber, struct view head,
+                     const struct extent *rest);
 /* The board closes it when all have been told. */
 void subscriber_mark_over(struct subscriber *subscriber);
 

@@ -14,6 +14,7 @@
 #include "session/private_lane.h"
 #include "session/request.h"
 #include "session/subscriber.h"
+#include "session/tracker.h"
 #include "session/transaction.h"
 
 #define NO_MEMORY \
@@ -229,9 +230,13 @@ upload_try(struct session *session)
         session, command_arg(&args, (uint32_t)command->first_key));
     if (place.shard == ROUTE_NONE) /* if gathered, refused in the ordinary way */
         return too_large && refuse_size(session);
-    if (unlikely(session->pool->attention != 0))
+    if (unlikely(session->pool->attention != 0)) {
+        struct view key = command_arg(&args, (uint32_t)command->first_key);
         monitor_note_upload(session, command, &args);
+        tracker_note_upload(session, command, key);
+    }
     begin_passing_on(session, command, place);
+    tracker_note_acted(session, command);
     return true;
 }
 

@@ -27,11 +27,6 @@ CLUSTER_WORDS = {
     "move": b"-ERR MOVE is not allowed in cluster mode\r\n",
     "select 16": b"-ERR SELECT is not allowed in cluster mode\r\n",
 }
-OWN_WORDS = {
-    "client|caching":
-        b"-ERR CLIENT CACHING can be called only when the client is in "
-        b"tracking mode with OPTIN or OPTOUT mode enabled\r\n",
-}
 
 
 def load_outcomes():
@@ -133,9 +128,8 @@ class Setting:
         outcome = OUTCOMES[name]
         if outcome == "refused" or \
                 (outcome == "single" and self.kind != "one"):
-            return OWN_WORDS.get(name) or (
-                b"-ERR command '%s' is not supported through this proxy\r\n"
-                % name.encode())
+            return b"-ERR command '%s' is not supported through this " \
+                b"proxy\r\n" % name.encode()
         if self.kind == "cluster":
             return CLUSTER_WORDS.get(name) or \
                 CLUSTER_WORDS.get(repr(Case(words)).lower())

@@ -181,9 +181,6 @@ START_TEST(what_data_servers_say_is_said_alike)
 {
     refuse_line("SENTINEL masters");
     expect_out(UNKNOWN "SENTINEL" BEGIN "'masters' \r\n");
-    refuse_line("CLIENT CACHING yes");
-    expect_out("-ERR CLIENT CACHING can be called only when the client is in "
-               "tracking mode with OPTIN or OPTOUT mode enabled\r\n");
 }
 END_TEST
 

@@ -1,0 +1,375 @@
+/*
+ * session/tracker.c - beginning to track, and being told.
+ */
+#include "session/tracker.h"
+
+#include "base/mem.h"
+#include "resp/encode.h"
+#include "session/body_words.h"
+#include "session/deadline.h"
+#include "session/sentence.h"
+
+static struct session *
+session_of(const struct tracker *tracker)
+{
+    return tracker->subscriber->session;
+}
+
+/* --- what it is told ---------------------------------------------------------- */
+
+static struct extent
+all_keys(struct session *session)
+{
+    struct view null = session->resp == 3 ? VIEW("_\r\n") : VIEW("$-1\r\n");
+
+    return extent_copy(loop_chunks(session->pool->env->loop), null);
+}
+
+/* As servers have it, RESP2 has no way to say it. */
+static void
+give(struct tracker *tracker, struct extent keys)
+{
+    struct session *session = session_of(tracker);
+
+    if (session->resp != 3)
+        return;
+    struct extent said = keys;
+    if (said.chunk == NULL)
+        said = all_keys(session);
+    else
+        chunk_ref(said.chunk);
+    subscriber_push(tracker->subscriber, VIEW(">2\r\n$10\r\ninvalidate\r\n"),
+                    &said);
+    chunk_unref(&said.chunk);
+    cell_inc(&session->pool->stats->invalidations);
+}
+
+static void
+late_free(struct tracker *tracker, struct late *late)
+{
+    TAILQ_REMOVE(&tracker->late, late, link);
+    tracker->late_bytes -= late->keys.len;
+    chunk_unref(&late->keys.chunk);
+    mem_free(late);
+}
+
+static void
+drop_late(struct tracker *tracker)
+{
+    struct late *late;
+
+    while ((late = TAILQ_FIRST(&tracker->late)) != NULL)
+        late_free(tracker, late);
+}
+
+/* Much of it is said in one word. */
+static struct extent
+shorten(struct tracker *tracker, struct extent keys)
+{
+    struct late *last = TAILQ_LAST(&tracker->late, late_list);
+    bool is_all = last != NULL && last->keys.chunk == NULL;
+
+    if (!is_all && keys.chunk != NULL &&
+        tracker->late_bytes + keys.len <= TRACKER_LATE_MAX)
+        return keys;
+    drop_late(tracker);
+    return (struct extent){0};
+}
+
+static void
+keep(struct tracker *tracker, struct extent keys)
+{
+    struct session_env *env = tracker->tracking->pool->env;
+    struct extent kept = shorten(tracker, keys);
+    struct late *late = MEM_NEW(struct late);
+
+    /* The request of what is being acted upon is still to come. */
+    late->behind = tracker->is_acting ? UINT64_MAX : env->next_request_id;
+    late->since_us = loop_now_us(env->loop);
+    late->keys = kept;
+    if (kept.chunk != NULL)
+        chunk_ref(kept.chunk);
+    tracker->late_bytes += kept.len;
+    TAILQ_INSERT_TAIL(&tracker->late, late, link);
+    tracking_start_timer(tracker->tracking);
+}
+
+/* Is a request under way that was taken in before this one? */
+static bool
+is_under_way(const struct session *session, uint64_t last)
+{
+    const struct request *head = TAILQ_FIRST(&session->queue);
+
+    return session->unfolding != NULL || (head != NULL && head->id <= last);
+}
+
+void
+tracker_tell(struct tracker *tracker, struct extent keys)
+{
+    struct session *session = session_of(tracker);
+
+    if (session->state != SESSION_OPEN)
+        return;
+    if (tracker->is_acting || is_under_way(session, UINT64_MAX))
+        keep(tracker, keys);
+    else
+        give(tracker, keys);
+}
+
+void
+tracker_flush(struct tracker *tracker)
+{
+    const struct session *session = session_of(tracker);
+    struct late *late;
+
+    while ((late = TAILQ_FIRST(&tracker->late)) != NULL &&
+           !is_under_way(session, late->behind)) {
+        give(tracker, late->keys);
+        late_free(tracker, late);
+    }
+}
+
+void
+tracker_end_act(struct tracker *tracker)
+{
+    uint64_t last = tracker->tracking->pool->env->next_request_id;
+    struct late *late;
+
+    if (!tracker->is_acting)
+        return;
+    tracker->is_acting = false;
+    TAILQ_FOREACH_REVERSE(late, &tracker->late, late_list, link)
+    {
+        if (late->behind != UINT64_MAX)
+            break;
+        late->behind = last;
+    }
+    tracker_flush(tracker);
+}
+
+bool
+tracker_hurry(struct tracker *tracker, uint64_t now_us, int64_t late_ms)
+{
+    uint64_t late_us = (uint64_t)late_ms * 1000;
+    struct late *late;
+    bool is_left = false;
+
+    TAILQ_FOREACH (late, &tracker->late, link) {
+        if (late->is_told)
+            continue;
+        if (late->since_us + late_us > now_us) {
+            is_left = true;
+            continue;
+        }
+        late->is_told = true;
+        give(tracker, late->keys);
+    }
+    return is_left;
+}
+
+/* --- life ----------------------------------------------------------------------- */
+
+static void
+count_clients(struct session_pool *pool)
+{
+    const struct tracker *tracker;
+    uint64_t count = 0;
+
+    TAILQ_FOREACH (tracker, &pool->tracking->trackers, link)
+        count += tracker->options.is_on;
+    cell_set(&pool->stats->tracking_clients, count);
+    if (TAILQ_EMPTY(&pool->tracking->trackers))
+        pool->attention &= (uint8_t)~ATTENTION_TRACKING;
+    else
+        pool->attention |= ATTENTION_TRACKING;
+}
+
+static struct tracker *
+get(struct session *session)
+{
+    struct subscriber *subscriber = subscriber_get(session);
+
+    if (subscriber->tracker != NULL)
+        return subscriber->tracker;
+    struct tracker *tracker = MEM_NEW(struct tracker);
+    tracker->subscriber = subscriber;
+    tracker->tracking = tracking_get(session->pool);
+    TAILQ_INIT(&tracker->interests);
+    TAILQ_INIT(&tracker->late);
+    TAILQ_INSERT_TAIL(&tracker->tracking->trackers, tracker, link);
+    subscriber->tracker = tracker;
+    count_clients(session->pool);
+    return tracker;
+}
+
+void
+tracker_free(struct subscriber *subscriber)
+{
+    struct tracker *tracker = subscriber->tracker;
+
+    if (tracker == NULL)
+        return;
+    subscriber->tracker = NULL;
+    marks_drop(&tracker->tracking->marks, tracker);
+    prefixes_drop(&tracker->tracking->prefixes, tracker);
+    drop_late(tracker);
+    buf_fini(&tracker->queued);
+    if (tracker->request != NULL)
+        request_unref(&tracker->request);
+    TAILQ_REMOVE(&tracker->tracking->trackers, tracker, link);
+    count_clients(tracker->tracking->pool);
+    mem_free(tracker);
+}
+
+void
+tracker_end(struct session *session)
+{
+    if (tracker_of(session) == NULL)
+        return;
+    tracker_free(session->subscriber);
+    subscriber_free_if_done(session);
+}
+
+/* --- CLIENT TRACKING ON ------------------------------------------------------- */
+
+static void
+take_prefixes(struct tracker *tracker, const struct command_args *args)
+{
+    struct dict *prefixes = &tracker->tracking->prefixes;
+    bool is_any = false;
+
+    for (uint32_t i = 3; i + 1 < args->argc; i++) {
+        bool is_prefix =
+            view_equal_nocase(command_arg(args, i), VIEW("PREFIX"));
+        if (is_prefix)
+            prefixes_add(prefixes, tracker, command_arg(args, i + 1));
+        is_any = is_any || is_prefix;
+        i += is_prefix;
+    }
+    if (!is_any)
+        prefixes_add(prefixes, tracker, VIEW(""));
+}
+
+/* From now on it tracks. */
+static void
+take_options(struct tracker *tracker, const struct track_options *options,
+             const struct command_args *args)
+{
+    tracker->options = *options;
+    tracker->options.is_on = true;
+    if (options->is_bcast)
+        take_prefixes(tracker, args);
+    count_clients(tracker->tracking->pool);
+}
+
+static struct extent
+copy_words(struct session *session, const struct command_args *args)
+{
+    struct buf words = {0};
+
+    encode_array(&words, args->argc);
+    for (uint32_t i = 0; i < args->argc; i++)
+        encode_bulk(&words, command_arg(args, i));
+    struct extent body =
+        tracking_copy(session->pool->tracking, buf_view(&words));
+    buf_fini(&words);
+    return body;
+}
+
+/* Servers are to be heard first. */
+static void
+wait_for_ears(struct session *session, const struct command *command,
+              const struct command_args *args,
+              const struct track_options *options)
+{
+    struct tracker *tracker = tracker_of(session);
+    struct request *request = request_new(session, command);
+
+    request->tracks = true;
+    request->call.body = copy_words(session, args);
+    request_weigh(request, request->call.body.len);
+    request->refs++;
+    tracker->request = request;
+    tracker->waits = true;
+    tracker->wanted = *options;
+    session->barrier = true;
+    request_start_deadline(request);
+}
+
+bool
+tracker_begin(struct session *session, const struct command *command,
+              const struct command_args *args,
+              const struct track_options *options)
+{
+    struct tracker *tracker = get(session);
+
+    tracking_listen(tracker->tracking);
+    if (!tracking_is_settled(tracker->tracking)) {
+        wait_for_ears(session, command, args, options);
+        return false;
+    }
+    take_options(tracker, options, args);
+    return true;
+}
+
+/* Take the request; NULL when its client does not wait for it any more. */
+static struct request *
+take_request(struct tracker *tracker)
+{
+    struct request *request = tracker->request;
+
+    tracker->request = NULL;
+    tracker->waits = false;
+    if (request != NULL && (request->session == NULL || request->done))
+        request_unref(&request);
+    return request;
+}
+
+void
+tracker_on_settled(struct tracker *tracker)
+{
+    struct request *request = take_request(tracker);
+    struct request_scan scan;
+
+    if (request == NULL)
+        return;
+    struct command_args args = body_words(&scan, &request->call.body);
+    take_options(tracker, &tracker->wanted, &args);
+    request_scan_fini(&scan);
+    request_answer(request, VIEW("+OK\r\n"));
+    request_unref(&request);
+}
+
+/* One that tracks already goes on as before. */
+static void
+fail(struct tracker *tracker, struct view text)
+{
+    struct session *session = session_of(tracker);
+    struct request *request = take_request(tracker);
+
+    if (!tracker->options.is_on)
+        tracker_end(session);
+    if (request == NULL)
+        return;
+    request_fail(request, text);
+    request_unref(&request);
+}
+
+void
+tracker_on_refused(struct tracker *tracker, struct view text)
+{
+    fail(tracker, text);
+}
+
+/* A server that does not answer is one of which nothing is kept; but nothing at
+ * all can be said of those that nobody knows. */
+void
+tracker_on_late(struct request *request)
+{
+    struct tracker *tracker = tracker_of(request->session);
+
+    if (LIST_EMPTY(&tracker->tracking->ears))
+        fail(tracker, request_text_no_map(request));
+    else
+        tracker_on_settled(tracker);
+}

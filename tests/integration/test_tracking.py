@@ -1,0 +1,287 @@
+"""CLIENT TRACKING: caches of clients, and what they are told of changes."""
+
+import pytest
+
+from harness import eventually, running_world
+from lib_cache import Cache, race
+
+CONFIG = """
+    pointsman:
+      workers: 2
+      stats: 127.0.0.1:0
+    one:
+      listen: 127.0.0.1:0
+      distribution: ketama
+      hash: fnv1a_64
+      databases: 16
+      servers:
+        - $d:1 d
+    three:
+      listen: 127.0.0.1:0
+      distribution: ketama
+      hash: fnv1a_64
+      databases: 16
+      servers:
+        - $a:1 a
+        - $b:1 b
+        - $c:1 c
+    small:
+      listen: 127.0.0.1:0
+      distribution: ketama
+      hash: fnv1a_64
+      tracking_table_max_keys: 8
+      servers:
+        - $a:1 a
+        - $b:1 b
+        - $c:1 c
+"""
+POOLS = ["one", "three"]
+KEYS = [f"key{n}" for n in range(20)]
+
+# What one client says of how it tracks.
+WORDS = """
+CLIENT TRACKING
+CLIENT TRACKING x
+CLIENT TRACKING ON FOO
+CLIENT TRACKING ON PREFIX
+CLIENT TRACKING ON PREFIX a
+CLIENT TRACKING ON BCAST OPTIN
+CLIENT TRACKING ON OPTIN OPTOUT
+CLIENT TRACKING ON REDIRECT x
+CLIENT TRACKING ON REDIRECT 0
+CLIENT TRACKING ON REDIRECT -1
+CLIENT TRACKING OFF FOO
+CLIENT TRACKING OFF
+CLIENT TRACKING OFF PREFIX x
+CLIENT CACHING yes
+CLIENT CACHING
+CLIENT CACHING foo
+CLIENT GETREDIR
+CLIENT TRACKINGINFO
+CLIENT TRACKING ON
+CLIENT TRACKING ON
+CLIENT TRACKINGINFO
+CLIENT GETREDIR
+CLIENT CACHING yes
+CLIENT CACHING no
+CLIENT CACHING foo
+CLIENT TRACKING ON BCAST
+CLIENT TRACKING OFF
+CLIENT TRACKING ON OPTIN NOLOOP
+CLIENT CACHING no
+CLIENT CACHING yes
+CLIENT TRACKINGINFO
+PING
+CLIENT TRACKINGINFO
+CLIENT CACHING yes
+GET
+CLIENT TRACKINGINFO
+CLIENT TRACKING ON OPTOUT
+CLIENT TRACKING ON
+CLIENT TRACKINGINFO
+CLIENT TRACKING ON OPTOUT
+CLIENT CACHING yes
+CLIENT CACHING no
+CLIENT TRACKINGINFO
+CLIENT TRACKING OFF
+CLIENT TRACKING ON BCAST PREFIX foo PREFIX bar
+CLIENT TRACKING ON BCAST PREFIX fo
+CLIENT TRACKING ON BCAST PREFIX food PREFIX x
+CLIENT TRACKING ON BCAST PREFIX x PREFIX y PREFIX xx
+CLIENT TRACKING ON BCAST PREFIX x PREFIX y PREFIX x
+CLIENT TRACKING ON BCAST PREFIX foo
+CLIENT TRACKING ON BCAST PREFIX zed
+CLIENT TRACKINGINFO
+CLIENT TRACKING ON BCAST
+CLIENT TRACKINGINFO
+CLIENT TRACKING ON
+RESET
+CLIENT TRACKINGINFO
+""".strip().splitlines()
+
+# What one client says (t) while another writes (w), and what the first hears: how
+# many answers and messages.  A key is written by nobody in front of its read.
+CONVERSATIONS = {
+    "keys that it has read": [
+        ("t", "CLIENT TRACKING ON", 1), ("t", "GET {k}1", 1),
+        ("w", "SET {k}1 a", 1), ("w", "SET {k}2 a", 0), ("w", "SET {k}1 b", 0),
+        ("t", "MGET {k}1 {k}2", 1), ("w", "INCR {k}3", 0),
+        ("w", "DEL {k}1", 1), ("t", "EXISTS {k}2", 1), ("w", "DEL {k}2", 1),
+        ("t", "HGETALL {k}5", 1), ("w", "HSET {k}5 f v", 1)],
+    "all keys": [
+        ("t", "CLIENT TRACKING ON BCAST", 1),
+        ("w", "MSET {k}2 b {k}1 a", 1), ("w", "DEL {k}2 {k}1", 1)],
+    "keys that begin so": [
+        ("t", "CLIENT TRACKING ON BCAST PREFIX {k}a PREFIX {k}b", 1),
+        ("w", "MSET {k}a2 2 {k}c1 1 {k}a1 1", 1), ("w", "SET {k}b x", 1),
+        ("w", "SET {k}c x", 0), ("w", "RENAME {k}a1 {k}a2", 1)],
+    "what CLIENT CACHING says": [
+        ("t", "CLIENT TRACKING ON OPTIN", 1), ("t", "GET {k}1", 1),
+        ("w", "SET {k}1 a", 0), ("t", "CLIENT CACHING YES", 1),
+        ("t", "GET {k}2", 1), ("t", "GET {k}3", 1), ("w", "SET {k}3 x", 0),
+        ("w", "SET {k}2 x", 1)],
+    "all is flushed": [
+        ("t", "CLIENT TRACKING ON", 1), ("w", "FLUSHALL", 1),
+        ("w", "FLUSHDB", 1)],
+    "its transaction": [
+        ("t", "CLIENT TRACKING ON", 1), ("t", "GET {k}1", 1),
+        ("t", "MULTI", 1), ("t", "INCR {k}1", 1), ("t", "GET {k}2", 1),
+        ("t", "EXEC", 2), ("w", "SET {k}2 x", 1)],
+    "a script": [
+        ("t", "CLIENT TRACKING ON", 1),
+        ("t", "EVAL return(redis.call('get',KEYS[1])) 1 {k}1", 1),
+        ("w", "SET {k}1 a", 1)],
+    "a key that expires": [
+        ("t", "CLIENT TRACKING ON BCAST", 1), ("w", "PSETEX {k}1 30 x", 2)],
+    "silence": [
+        ("t", "CLIENT TRACKING ON", 1), ("t", "GET {k}1", 1),
+        ("t", "CLIENT REPLY OFF", 0), ("w", "SET {k}1 x", 1)],
+    "RESP2": [
+        ("t", "HELLO 2", 1), ("t", "CLIENT TRACKING ON BCAST", 1),
+        ("w", "SET {k}1 x", 0), ("t", "PING", 1)],
+    "what may have been told is told once": [
+        ("t", "CLIENT TRACKING ON", 1), ("t", "GET {k}1", 1),
+        ("t", "GET {k}1", 1), ("w", "SET {k}1 x", 1), ("t", "PING", 1)],
+}
+
+
+@pytest.fixture(scope="module", name="world")
+def world_fixture():
+    """One world for all of these tests."""
+    yield from running_world()
+
+
+@pytest.fixture(scope="module", name="servers")
+def servers_fixture(world):
+    return world.start_servers(4)
+
+
+@pytest.fixture(scope="module", name="direct")
+def direct_fixture(world):
+    return world.server()
+
+
+@pytest.fixture(scope="module", name="proxy")
+def proxy_fixture(world, servers):
+    a, b, c, d = (server.address for server in servers)
+    return world.proxy(CONFIG, a=a, b=b, c=c, d=d)
+
+
+@pytest.fixture(autouse=True)
+def empty_fixture(servers, direct):
+    for server in [*servers, direct]:
+        server.client().flushall()
+
+
+def said(client, resp):
+    if resp == 3:
+        client.command("HELLO", 3)
+    return [(line, client.command(*line.split())) for line in WORDS]
+
+
+@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("resp", [2, 3])
+def test_how_a_client_tracks_is_said_as_by_one_server(proxy, direct, pool,
+                                                      resp):
+    with direct.raw() as one, proxy.raw(pool) as other:
+        assert said(other, resp) == said(one, resp)
+
+
+def hold(tracker, writer, conversation):
+    tracker.command("HELLO", 3)
+    heard = []
+    for who, line, count in conversation:
+        client = tracker if who == "t" else writer
+        client.send_command(*line.split())
+        if who == "w":
+            writer.read_reply()
+        heard.append((line, tracker.read_replies(count)))
+    tracker.send_command("CLIENT", "REPLY", "ON")
+    heard.append(tracker.read_reply())
+    return heard
+
+
+def without_id(heard):
+    """HELLO tells the number of the connection."""
+    return [entry for entry in heard if entry[0] != "HELLO 2"]
+
+
+@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("name", CONVERSATIONS)
+def test_a_client_is_told_as_by_one_server(proxy, direct, pool, name):
+    if pool == "three" and name == "all is flushed":
+        pytest.skip("each server says so")
+    conversation = CONVERSATIONS[name]
+    with direct.raw() as one, direct.raw() as writer:
+        expected = hold(one, writer, conversation)
+    with proxy.raw(pool) as other, proxy.raw(pool) as writer:
+        assert without_id(hold(other, writer, conversation)) == \
+            without_id(expected)
+
+
+@pytest.mark.parametrize("pool", [*POOLS, "small"])
+@pytest.mark.parametrize("options", ["", "BCAST", "BCAST PREFIX key"])
+def test_no_old_value_is_left_in_a_cache(proxy, pool, options):
+    with proxy.raw(pool) as raw, proxy.raw(pool) as writer:
+        cache = Cache(raw, *options.split())
+        race(cache, writer, KEYS, 30)
+        assert cache.told_all == 0
+
+
+def ears(server):
+    """Clients of a server that it tells what is changed."""
+    return [entry["id"] for entry in server.client().client_list()
+            if "t" in entry["flags"]]
+
+
+@pytest.mark.parametrize("options", ["", "BCAST"])
+def test_nor_when_connections_are_lost(proxy, servers, options):
+    def lose_some(number):
+        if number % 3 == 0:
+            server = servers[number // 3 % 3]
+            for ear in ears(server):
+                server.client().client_kill_filter(_id=ear)
+
+    with proxy.raw("three") as raw, proxy.raw("three") as writer:
+        cache = Cache(raw, *options.split())
+        race(cache, writer, KEYS, 30, lose_some)
+        assert cache.told_all > 0
+        eventually(lambda: all(ears(server) for server in servers[:3]),
+                   what="new connections")
+
+
+def test_a_server_that_comes_back_is_told_of(proxy, servers):
+    """What was read before a restart is forgotten."""
+    with proxy.raw("one") as raw, proxy.raw("one") as writer:
+        cache = Cache(raw)
+        race(cache, writer, KEYS, 1)
+        cache.ask(KEYS)
+        cache.take(KEYS)
+        assert len(cache.values) == len(KEYS)
+        servers[3].stop()
+        eventually(lambda: cache.heed() or not cache.values,
+                   what="an empty cache")
+        servers[3].start()
+        eventually(lambda: writer.command("SET", "key1", 1) == b"+OK\r\n",
+                   what="a server that is used again")
+        race(cache, writer, KEYS, 5)
+
+
+def test_clients_that_track_are_listed(proxy):
+    with proxy.raw("three") as raw:
+        raw.command("CLIENT", "TRACKING", "ON", "BCAST")
+        line = raw.command("CLIENT", "INFO")
+        assert b" flags=tB " in line and b" redir=0 " in line
+        raw.command("CLIENT", "TRACKING", "OFF")
+        line = raw.command("CLIENT", "INFO")
+        assert b" flags=N " in line and b" redir=-1 " in line
+
+
+def test_a_change_in_another_database_is_told_too(proxy):
+    with proxy.raw("three") as raw, proxy.raw("three") as writer:
+        cache = Cache(raw)
+        writer.command("SELECT", 5)
+        cache.ask(["k"])
+        assert cache.raw.read_reply() == b"_\r\n"
+        writer.command("SET", "k", 1)
+        eventually(lambda: cache.heed() or cache.told == 1, what="news")
