@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "admin/command_totals.h"
 #include "admin/process.h"
 #include "base/version.h"
 
@@ -26,6 +27,7 @@ struct info {
     struct process_facts facts;
 };
 
+#define RECENT(info, field) POOL_RECENT((info)->source, (info)->pool, field)
 #define SUM(info, field) POOL_SUM((info)->source, (info)->pool, field)
 
 static void
@@ -136,13 +138,13 @@ put_persistence(struct info *info)
 static void
 put_stats(struct info *info)
 {
-    put(info, "total_connections_received", SUM(info, clients_accepted));
-    put(info, "total_commands_processed", SUM(info, requests));
-    put(info, "total_net_input_bytes", SUM(info, request_bytes));
-    put(info, "total_net_output_bytes", SUM(info, reply_bytes));
-    put(info, "rejected_connections", SUM(info, clients_refused));
+    put(info, "total_connections_received", RECENT(info, clients_accepted));
+    put(info, "total_commands_processed", RECENT(info, requests));
+    put(info, "total_net_input_bytes", RECENT(info, request_bytes));
+    put(info, "total_net_output_bytes", RECENT(info, reply_bytes));
+    put(info, "rejected_connections", RECENT(info, clients_refused));
     put(info, "total_error_replies",
-        SUM(info, forward_error) + SUM(info, errors_server));
+        RECENT(info, forward_error) + RECENT(info, errors_server));
 }
 
 static void
@@ -159,21 +161,79 @@ put_cpu(struct info *info)
     buf_printf(info->out, "used_cpu_user:%.6f\r\n", info->facts.cpu_user_s);
 }
 
-/* Errors by the kinds that are counted, those that occurred. */
+static double
+per_call(uint64_t sum, uint64_t calls)
+{
+    return calls == 0 ? 0 : (double)sum / (double)calls;
+}
+
+static void
+put_commandstats(struct info *info)
+{
+    struct command_totals totals =
+        command_totals_read(info->source, info->pool, SINCE_RESETSTAT);
+
+    for (size_t i = 0; i < totals.count; i++) {
+        const struct command_stats *stats = &totals.all[i].stats;
+        uint64_t calls = command_stats_calls(stats);
+        uint64_t sum_us = cell_get(&stats->latency.sum_us);
+        buf_printf(info->out,
+                   "cmdstat_%s:calls=%" PRIu64 ",usec=%" PRIu64
+                   ",usec_per_call=%.2f,rejected_calls=%" PRIu64
+                   ",failed_calls=%" PRIu64 "\r\n",
+                   totals.all[i].name, calls, sum_us, per_call(sum_us, calls),
+                   cell_get(&stats->rejected), cell_get(&stats->failed));
+    }
+    command_totals_fini(&totals);
+}
+
+/* The least bound below which this part of the calls was. */
+static double
+percentile_us(const struct histogram *latency, uint64_t calls, double part)
+{
+    uint64_t below = 0;
+    unsigned i = 0;
+
+    for (; i < HISTOGRAM_BUCKETS - 2; i++) {
+        below += cell_get(&latency->bucket[i]);
+        if ((double)below >= (double)calls * part)
+            break;
+    }
+    return (double)histogram_bound_us(i);
+}
+
+static void
+put_latencystats(struct info *info)
+{
+    struct command_totals totals =
+        command_totals_read(info->source, info->pool, SINCE_RESETSTAT);
+
+    for (size_t i = 0; i < totals.count; i++) {
+        const struct command_stats *stats = &totals.all[i].stats;
+        uint64_t calls = command_stats_calls(stats);
+        if (calls == 0)
+            continue;
+        buf_printf(info->out,
+                   "latency_percentiles_usec_%s:p50=%.3f,p99=%.3f,"
+                   "p99.9=%.3f\r\n",
+                   totals.all[i].name,
+                   percentile_us(&stats->latency, calls, 0.5),
+                   percentile_us(&stats->latency, calls, 0.99),
+                   percentile_us(&stats->latency, calls, 0.999));
+    }
+    command_totals_fini(&totals);
+}
+
 static void
 put_errorstats(struct info *info)
 {
-    static const struct view prefix = {"errors_", 7};
+    struct error_totals totals =
+        error_totals_read(info->source, info->pool, SINCE_RESETSTAT);
 
-    for (unsigned i = 0; i < session_stat_count; i++) {
-        const struct stat_desc *desc = &session_stat_descs[i];
-        if (strncmp(desc->name, prefix.data, prefix.len) != 0)
-            continue;
-        uint64_t count = admin_sum_pool(info->source, info->pool, desc->offset);
-        if (count > 0)
-            buf_printf(info->out, "errorstat_%s:count=%" PRIu64 "\r\n",
-                       desc->name + prefix.len, count);
-    }
+    for (size_t i = 0; i < totals.count; i++)
+        buf_printf(info->out, "errorstat_%s:count=%" PRIu64 "\r\n",
+                   totals.all[i].code, totals.all[i].count);
+    error_totals_fini(&totals);
 }
 
 static void
@@ -191,30 +251,45 @@ put_nothing(struct info *info)
 static const struct section {
     const char *title;
     void (*put)(struct info *info);
+    bool is_default;
 } sections_known[] = {
-    {"Server", put_server},
-    {"Clients", put_clients},
-    {"Memory", put_memory},
-    {"Persistence", put_persistence},
-    {"Stats", put_stats},
-    {"Replication", put_replication},
-    {"CPU", put_cpu},
-    {"Modules", put_nothing},
-    {"Errorstats", put_errorstats},
-    {"Cluster", put_cluster},
-    {"Keyspace", put_nothing}, /* sessions ask the servers, and go on here */
+    {"Server", put_server, true},
+    {"Clients", put_clients, true},
+    {"Memory", put_memory, true},
+    {"Persistence", put_persistence, true},
+    {"Stats", put_stats, true},
+    {"Replication", put_replication, true},
+    {"CPU", put_cpu, true},
+    {"Modules", put_nothing, true},
+    {"Commandstats", put_commandstats, false},
+    {"Errorstats", put_errorstats, true},
+    {"Latencystats", put_latencystats, false},
+    {"Cluster", put_cluster, true},
+    /* Sessions ask the servers, and go on here. */
+    {"Keyspace", put_nothing, true},
 };
 
 #define ALL_SECTIONS ((1u << ARRAY_LEN(sections_known)) - 1)
+
+static unsigned
+default_sections(void)
+{
+    unsigned wanted = 0;
+
+    for (unsigned i = 0; i < ARRAY_LEN(sections_known); i++)
+        wanted |= sections_known[i].is_default ? 1u << i : 0;
+    return wanted;
+}
 
 /* The sections that one word names, as bits. */
 static unsigned
 sections_of_word(struct view word)
 {
     if (view_equal_nocase(word, VIEW("all")) ||
-        view_equal_nocase(word, VIEW("default")) ||
         view_equal_nocase(word, VIEW("everything")))
         return ALL_SECTIONS;
+    if (view_equal_nocase(word, VIEW("default")))
+        return default_sections();
     for (unsigned i = 0; i < ARRAY_LEN(sections_known); i++) {
         if (view_equal_nocase(word, view_str(sections_known[i].title)))
             return 1u << i;
@@ -238,7 +313,7 @@ sections_of_words(struct view words)
         }
         at = stop + 1;
     }
-    return is_empty ? ALL_SECTIONS : wanted;
+    return is_empty ? default_sections() : wanted;
 }
 
 void

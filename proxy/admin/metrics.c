@@ -7,11 +7,13 @@
 #include "admin/metrics.h"
 
 #include "admin/cluster_metrics.h"
+#include "admin/command_totals.h"
 #include "admin/sentinel_metrics.h"
 #include "admin/exposition.h"
 #include "admin/name_metrics.h"
 #include "admin/process.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/version.h"
 
 #define US_PER_S 1e6
@@ -118,6 +120,103 @@ render_pool_commands(struct metrics *m)
     }
 }
 
+/* One number of each command that has been called. */
+typedef void (*command_number_fn)(struct metrics *m, const struct label *labels,
+                                  const struct command_stats *stats);
+
+static void
+write_calls(struct metrics *m, const struct label *labels,
+            const struct command_stats *stats)
+{
+    exposition_number(&m->x, labels, command_stats_calls(stats));
+}
+
+static void
+write_seconds(struct metrics *m, const struct label *labels,
+              const struct command_stats *stats)
+{
+    exposition_real(&m->x, labels,
+                    (double)cell_get(&stats->latency.sum_us) / US_PER_S);
+}
+
+static void
+write_failed(struct metrics *m, const struct label *labels,
+             const struct command_stats *stats)
+{
+    exposition_number(&m->x, labels, cell_get(&stats->failed));
+}
+
+static void
+write_rejected(struct metrics *m, const struct label *labels,
+               const struct command_stats *stats)
+{
+    exposition_number(&m->x, labels, cell_get(&stats->rejected));
+}
+
+static const struct command_family {
+    const char *name, *unit, *help;
+    command_number_fn write;
+} command_families[] = {
+    {"pointsman_pool_command_calls", "", "requests answered, by command",
+     write_calls},
+    {"pointsman_pool_command", "seconds",
+     "time from request to reply of all calls, by command", write_seconds},
+    {"pointsman_pool_command_failed", "",
+     "calls answered with an error, by command", write_failed},
+    {"pointsman_pool_command_rejected", "",
+     "requests that the proxy did not take, by command", write_rejected},
+};
+
+static void
+render_command_family(struct metrics *m, const struct command_family *family,
+                      const struct command_totals *pools)
+{
+    exposition_family(&m->x, FAMILY_COUNTER, family->name, family->unit,
+                      family->help);
+    for (size_t p = 0; p < pool_count(m); p++) {
+        for (size_t i = 0; i < pools[p].count; i++) {
+            const struct command_total *total = &pools[p].all[i];
+            const struct label labels[] = {{"pool", pool_at(m, p)->name},
+                                           {"command", total->name},
+                                           {NULL, NULL}};
+            family->write(m, labels, &total->stats);
+        }
+    }
+}
+
+static void
+render_pool_calls(struct metrics *m)
+{
+    size_t count = pool_count(m);
+    struct command_totals *pools = mem_array(count, sizeof(*pools));
+
+    for (size_t p = 0; p < count; p++)
+        pools[p] = command_totals_read(m->source, p, SINCE_START);
+    for (size_t i = 0; i < ARRAY_LEN(command_families); i++)
+        render_command_family(m, &command_families[i], pools);
+    for (size_t p = 0; p < count; p++)
+        command_totals_fini(&pools[p]);
+    mem_free(pools);
+}
+
+static void
+render_pool_errors(struct metrics *m)
+{
+    exposition_family(&m->x, FAMILY_COUNTER, "pointsman_pool_error_replies", "",
+                      "errors given to clients, by code");
+    for (size_t p = 0; p < pool_count(m); p++) {
+        struct error_totals totals =
+            error_totals_read(m->source, p, SINCE_START);
+        for (size_t i = 0; i < totals.count; i++) {
+            const struct label labels[] = {{"pool", pool_at(m, p)->name},
+                                           {"code", totals.all[i].code},
+                                           {NULL, NULL}};
+            exposition_number(&m->x, labels, totals.all[i].count);
+        }
+        error_totals_fini(&totals);
+    }
+}
+
 static void
 render_pools(struct metrics *m)
 {
@@ -127,6 +226,8 @@ render_pools(struct metrics *m)
     render_pool_latency(m);
     render_pool_closed(m);
     render_pool_commands(m);
+    render_pool_calls(m);
+    render_pool_errors(m);
 }
 
 /* --- servers ------------------------------------------------------------- */

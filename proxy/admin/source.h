@@ -90,6 +90,10 @@ uint64_t admin_sum_server(const struct admin_source *source, size_t pool,
 
 #define POOL_SUM(source, pool, field) \
     admin_sum_pool((source), (pool), offsetof(struct session_stats, field))
+/* Of a counter since the last CONFIG RESETSTAT. */
+#define POOL_RECENT(source, pool, field)                         \
+    (POOL_SUM(source, pool, field) -                             \
+     POOL_SUM(source, pool, before[SESSION_STAT_##field]))
 #define SERVER_SUM(source, pool, server, field)  \
     admin_sum_server((source), (pool), (server), \
                      offsetof(struct server_stats, field))

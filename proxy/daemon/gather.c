@@ -125,9 +125,23 @@ render_info(struct control *control, struct gather *gather)
                           &gather->text);
 }
 
+/* Nobody is told; what is asked later finds it done. */
+static void
+reset_stats(struct control *control, size_t pool)
+{
+    const struct account *account = ledger_find(control->ledger, pool);
+
+    for (unsigned i = 0; account != NULL && i < control->worker_count; i++)
+        session_stats_reset(account->blocks[i]);
+}
+
 void
 gather_take_question(struct control *control, const struct message *question)
 {
+    if (question->question_kind == QUESTION_RESETSTAT) {
+        reset_stats(control, question->pool);
+        return;
+    }
     struct gather *gather = gather_new(control, question);
 
     if (gather->kind == QUESTION_MONITOR)

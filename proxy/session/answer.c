@@ -15,6 +15,16 @@
 
 #define TEXT_MAX 256
 
+/* An error that the client is told, for a command or for none. */
+static void
+count_error(struct session_stats *stats, const struct command *command,
+            struct view line)
+{
+    error_stats_note(&stats->errors, line);
+    if (command != NULL)
+        cell_inc(&session_stats_account(stats, command)->all.failed);
+}
+
 /* Finish with a whole answer of the proxy's own, which is freed. */
 static void
 request_finish_with(struct request *request, struct buf *answer)
@@ -43,16 +53,27 @@ request_answer(struct request *request, struct view reply)
 void
 request_fail(struct request *request, struct view text)
 {
+    struct session_stats *stats = request->pool->stats;
     struct buf line = {0};
 
     encode_error(&line, text);
     if (unlikely(request->carrying != NULL))
         carrying_explain(request, &line);
-    cell_inc(&request->pool->stats->forward_error);
-    cell_inc(&session_stats_account(request->pool->stats, request->command)
-                  ->all.failed);
+    cell_inc(&stats->forward_error);
+    count_error(stats, request->command, buf_view(&line));
     note_refusal(request->session, request->command, text);
     request_finish_with(request, &line);
+}
+
+void
+request_note_error(struct request *request)
+{
+    char line[ERROR_CODE_MAX + 1];
+    size_t len = MIN(request->reply.bytes, sizeof(line));
+
+    chain_peek(&request->reply, line, len);
+    request->error =
+        error_stats_find(&request->pool->stats->errors, view_of(line, len));
 }
 
 bool
@@ -112,15 +133,6 @@ request_fail_fmt(struct request *request, const char *fmt, ...)
     request_fail(request, view_of(text, MIN((size_t)len, sizeof(text) - 1)));
 }
 
-static void
-count_failure(struct session *session, const struct command *command,
-              struct view reply)
-{
-    if (command != NULL && reply.len > 0 && reply.data[0] == '-')
-        cell_inc(&session_stats_account(session->pool->stats, command)
-                      ->all.failed);
-}
-
 /* It has been answered in the turn in which it came. */
 static void
 count_answer(struct session_stats *stats, const struct command *command,
@@ -136,7 +148,8 @@ void
 request_answer_now(struct session *session, const struct command *command,
                    struct view reply)
 {
-    count_failure(session, command, reply);
+    if (reply.len > 0 && reply.data[0] == '-')
+        count_error(session->pool->stats, command, reply);
     if (!TAILQ_EMPTY(&session->queue)) {
         struct request *request = request_new(session, command);
         chain_copy(&request->reply, loop_chunks(session->pool->env->loop),

@@ -28,6 +28,16 @@ cells_of(const struct command_stats *stats)
 }
 
 void
+command_stats_add(struct command_stats *total, const struct command_stats *part)
+{
+    const struct cell *now = cells_of(part);
+    struct cell *sum = (struct cell *)total;
+
+    for (size_t i = 0; i < CELL_COUNT; i++)
+        cell_add(&sum[i], cell_get(&now[i]));
+}
+
+void
 command_stats_add_recent(struct command_stats *total,
                          const struct command_account *account)
 {

@@ -46,6 +46,9 @@ struct learnt_account {
 
 /* Calls of them. */
 uint64_t command_stats_calls(const struct command_stats *stats);
+/* total += part. */
+void command_stats_add(struct command_stats *total,
+                       const struct command_stats *part);
 /* total += what has been counted since the last CONFIG RESETSTAT. */
 void command_stats_add_recent(struct command_stats *total,
                               const struct command_account *account);

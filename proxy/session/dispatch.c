@@ -416,6 +416,8 @@ forward_to_servers(const struct incoming *in)
 {
     uint32_t key = server_command_key(in);
 
+    if (in->command->id == COMMAND_ID_CONFIG_RESETSTAT)
+        (void)answer_locally(in); /* our numbers as well */
     if (key > 0)
         forward_by_key(in, key);
     else if (in->command->keyspec[0] != '\0')

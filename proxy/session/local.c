@@ -87,6 +87,7 @@ static const local_fn handlers[COMMAND_ID_ALL] = {
     [COMMAND_ID_COMMAND_INFO] = local_command,
     [COMMAND_ID_COMMAND_LIST] = local_command,
     [COMMAND_ID_CONFIG_GET] = local_config_get,
+    [COMMAND_ID_CONFIG_RESETSTAT] = local_also_resetstat,
     [COMMAND_ID_ECHO] = local_echo,
     [COMMAND_ID_HELLO] = local_hello,
     [COMMAND_ID_INFO] = local_info,

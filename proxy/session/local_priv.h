@@ -120,6 +120,7 @@ LOCAL_HANDLER(latency_histogram);
 
 /* local_config.c */
 LOCAL_HANDLER(config_get);
+LOCAL_HANDLER(also_resetstat);
 
 /* local_script.c */
 LOCAL_HANDLER(script_show);

@@ -126,6 +126,7 @@ count_error(const struct request *request)
     struct session_stats *stats = request->pool->stats;
 
     cell_inc(&stats->errors_server);
+    cell_inc(&stats->errors.rows[request->error].all);
     cell_inc(&session_stats_account(stats, request->command)->all.failed);
 }
 
@@ -347,6 +348,17 @@ redirected_upload(struct request *request)
     request_fail(request, request_text_gone(request, &request->attempt));
 }
 
+/* An error, to be counted once it is the answer.  True: it is not. */
+static bool
+take_error(struct request *request, const struct reply_piece *piece)
+{
+    struct view line = view_of(piece->chunk->data + piece->off, piece->len);
+
+    if (request->reply_bytes == 0)
+        request->error = error_stats_find(&request->pool->stats->errors, line);
+    return scripts_take_error(request, piece);
+}
+
 static void
 on_reply(struct call *call, const struct reply_piece *piece)
 {
@@ -365,7 +377,7 @@ on_reply(struct call *call, const struct reply_piece *piece)
         request_unref(&request);
         return;
     }
-    if (unlikely(piece->type == '-') && scripts_take_error(request, piece)) {
+    if (unlikely(piece->type == '-') && take_error(request, piece)) {
         request_unref(&request);
         return;
     }

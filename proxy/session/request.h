@@ -50,6 +50,7 @@ struct request {
     bool was_late;           /* its time was up before its answer came */
     bool no_reply;           /* nothing is sent for it (CLIENT REPLY) */
     char reply_type;         /* first byte of the reply */
+    uint8_t error;           /* if that is '-': where it is counted */
     uint64_t reply_bytes;
     struct call call;
     struct chain reply;      /* kept until its turn */
@@ -110,6 +111,9 @@ void request_submit(struct request *request);
 
 /* Its bytes were passed on as they came: it cannot be sent again. */
 bool request_is_gone(const struct request *request) MUST_CHECK;
+
+/* What is kept of its reply is an error. */
+void request_note_error(struct request *request);
 
 /* What is kept of its reply is not needed. */
 void request_drop_reply(struct request *request);

@@ -54,10 +54,40 @@ session_stats_latency(const struct session_stats *stats)
     return total;
 }
 
+static void
+reset_accounts(struct session_stats *stats)
+{
+    struct learnt_account *learnt =
+        __atomic_load_n(&stats->learnt, __ATOMIC_ACQUIRE);
+
+    for (unsigned id = 0; id < COMMAND_ID_ALL; id++) {
+        struct command_account *account =
+            __atomic_load_n(&stats->accounts[id], __ATOMIC_ACQUIRE);
+        if (account != NULL)
+            command_account_reset(account);
+    }
+    for (; learnt != NULL; learnt = learnt->next)
+        command_account_reset(&learnt->account);
+}
+
+void
+session_stats_reset(struct session_stats *stats)
+{
+    const struct cell *now = (const struct cell *)stats;
+
+    for (unsigned i = 0; i < SESSION_STAT_COUNT; i++)
+        cell_set(&stats->before[i], cell_get(&now[i]));
+    reset_accounts(stats);
+    error_stats_reset(&stats->errors);
+}
+
 struct session_stats *
 session_stats_new(void)
 {
-    return MEM_NEW(struct session_stats);
+    struct session_stats *stats = MEM_NEW(struct session_stats);
+
+    error_stats_init(&stats->errors);
+    return stats;
 }
 
 void

@@ -64,6 +64,8 @@ split_job_gathered(struct request *request)
         split_job_drop_reply(request, i);
     if (unlikely(request->blocks) && blocking_take_null(request))
         return;
+    if (request->reply_type == '-')
+        request_note_error(request);
     request_charge(request, request->reply.bytes);
     request->reply_bytes = request->reply.bytes;
     request_done(request);

@@ -161,6 +161,8 @@ take_piece(struct racer *racer, const struct reply_piece *piece)
     request->reply = racer->reply;
     racer->reply = (struct chain){0};
     request->reply_type = piece->type;
+    if (piece->type == '-')
+        request_note_error(request);
     request->reply_bytes = request->reply.bytes;
     request_done(request);
 }

@@ -153,6 +153,8 @@ finish(struct wait *wait)
         return;
     }
     wait->request->reply_type = '-';
+    wait->request->error =
+        error_stats_find(&wait->request->pool->stats->errors, error);
     request_answer(wait->request, error);
 }
 

@@ -1,4 +1,4 @@
-"""SLOWLOG and LATENCY: what took long in the proxy.
+"""SLOWLOG, LATENCY and INFO: what took long in the proxy, and what became of it.
 
 Where the time went is told in tests/replay/2931; here the entries are compared
 with a server's.
@@ -194,27 +194,75 @@ def calls(reply):
     return found
 
 
+# Calls, refused ones, errors of servers and such that nobody has a row for.
+SPOKEN = [*SCRIPT, ("CLIENT", "ID"), ("NOSUCH",), ("SET", "x"), ("LPUSH", "x"),
+          ("CONFIG", "SET", "nosuch"), ("HELLO", "9"), ("XADD", "s", "x", "y"),
+          ("SET", "text", "x"), ("LLEN", "text"), ("EVALSHA", "x" * 40, "1", "k"),
+          ("MULTI",), ("INCR",), ("EXEC",), ("OBJECT", "FREQ", "text"),
+          ("DEL", "text")]
+
+
+def speak(raw):
+    for words in SPOKEN:
+        raw.command(*words)
+
+
 def test_histograms_count_the_calls_that_a_server_counts(proxy, servers):
     names = sorted({words[0] for words in SCRIPT} | {"CLIENT|ID", "NOSUCH"})
 
     def counted(client):
         return calls(client.execute_command("LATENCY HISTOGRAM", *names))
 
-    def speak(raw):
-        for words in [*SCRIPT, ("CLIENT", "ID"), ("NOSUCH",), ("SET", "x")]:
-            raw.command(*words)
-
     ours, theirs = proxy.client("off"), servers[0].client()
     theirs.config_resetstat()
     speak(servers[0].raw())
     expected = counted(theirs)
-    assert expected[b"set"] == 5 and expected[b"client|id"] == 1
+    assert expected[b"set"] == 6 and expected[b"client|id"] == 1
     before = counted(ours)
     for _ in range(6):
         speak(proxy.raw("off"))
     assert {name: count - before.get(name, 0) for name, count
             in counted(ours).items()} == \
         {name: 6 * count for name, count in expected.items()}
+
+
+def tally(client):
+    """Of INFO: calls, refused and failed ones by command, and errors."""
+    info = client.info("commandstats", "errorstats", "latencystats")
+    found = {}
+    for name, value in info.items():
+        if name.startswith("cmdstat_"):
+            found[name[len("cmdstat_"):]] = [value[field] for field in (
+                "calls", "rejected_calls", "failed_calls")]
+            assert value["usec_per_call"] == pytest.approx(
+                value["usec"] / max(1, value["calls"]), abs=0.01)
+        elif name.startswith("errorstat_"):
+            found[name[len("errorstat_"):]] = int(value.split("=")[1])
+        else:
+            assert name.startswith("latency_percentiles_usec_")
+            assert 0 < value["p50"] <= value["p99"] <= value["p99.9"]
+    for name in "info", "config|resetstat", "client|setinfo", "replconf":
+        found.pop(name, None)
+    return found
+
+
+def test_commands_and_errors_are_told_as_by_a_server(proxy, servers):
+    ours, theirs = proxy.client("off"), servers[0].client()
+    theirs.config_resetstat()
+    speak(servers[0].raw())
+    expected = tally(theirs)
+    assert expected["WRONGTYPE"] == 2 and expected["set"] == [6, 1, 0]
+    assert ours.config_resetstat() is True
+    assert tally(ours) == {} == tally(theirs)
+    assert ours.info("stats")["total_commands_processed"] <= 4
+    for _ in range(6):
+        speak(proxy.raw("off"))
+    assert tally(ours) == {
+        name: [6 * n for n in count] if isinstance(count, list) else 6 * count
+        for name, count in expected.items()}
+    ours.config_resetstat()
+    assert tally(ours) == {} == calls(
+        ours.execute_command("LATENCY HISTOGRAM", "set"))
 
 
 def test_that_of_the_servers_is_shown_where_there_is_none(proxy, servers):
