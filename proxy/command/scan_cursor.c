@@ -15,6 +15,8 @@
 #define BACKEND_BITS 42
 #define PLACE_MAX ((1u << PLACE_BITS) - 1)
 #define PLACES_DRAWN 30000 /* of them, so that there is room behind */
+#define DEFAULT_COUNT 10   /* as servers have it */
+#define COPIED_BELOW 512   /* bytes; more are referenced where they are */
 #define NUMBER_MAX 20      /* digits of a server's cursor */
 
 /* --- cursors ------------------------------------------------------------------ */
@@ -160,46 +162,53 @@ read_cursor(struct chain_cursor *cursor, uint64_t *number)
     return is_good;
 }
 
-static enum merge_result
-too_large(struct gather *gather)
+uint64_t
+scan_page_size(const struct command_args *args)
 {
-    struct buf text = {0};
+    uint64_t size = DEFAULT_COUNT, given;
 
-    buf_append_str(&text, "ERR proxy: the cursor of a shard is too large");
-    gather_fail(gather, &text);
-    return MERGE_ERROR;
+    for (uint32_t i = 2; i + 1 < args->argc; i += 2)
+        if (view_equal_nocase(command_arg(args, i), VIEW("COUNT")) &&
+            view_to_u64(command_arg(args, i + 1), &given))
+            size = given;
+    return size;
 }
 
-/* The client goes on at this shard, at the next one, or not at all. */
-static enum merge_result
-give_page(struct gather *gather, const struct scan_step *step,
-          struct chain_cursor *cursor)
+/* The keys are the elements of an array, with which the reply ends. */
+static bool
+read_keys(struct gather *gather, struct chain_cursor *cursor,
+          struct scan_page *page)
 {
-    struct scan_cursor next = {.node = step->node, .place = step->place};
-    struct buf head = {0};
-    uint64_t number;
+    struct chain_cursor end = *cursor;
+    int64_t count;
+
+    if (!chain_cursor_element(&end, &gather->scan) || end.left > 0 ||
+        !chain_cursor_number(cursor, RESP_ARRAY, &count) || count < 0)
+        return false;
+    page->count += (uint64_t)count;
+    if (cursor->left < COPIED_BELOW)
+        chain_cursor_copy(cursor, cursor->left, gather->pool, &page->keys);
+    else
+        chain_cursor_share(cursor, cursor->left, &page->keys);
+    return true;
+}
+
+static enum merge_result
+read_page(struct gather *gather, struct chain_cursor *cursor,
+          struct scan_page *page)
+{
     int64_t words;
 
     if (!chain_cursor_number(cursor, RESP_ARRAY, &words) || words != 2 ||
-        !read_cursor(cursor, &next.backend))
-        return gather_bad(gather);
-    if (next.backend == 0)
-        next = (struct scan_cursor){.place = step->next};
-    if (!scan_cursor_make(&next, &number))
-        return too_large(gather);
-    encode_array(&head, 2);
-    encode_bulk_u64(&head, number);
-    chain_copy(&gather->reply, gather->pool, head.data, head.len);
-    buf_fini(&head);
-    if (!gather_element(gather, cursor) || !gather_all_read(gather))
+        !read_cursor(cursor, &page->backend) ||
+        !read_keys(gather, cursor, page))
         return gather_bad(gather);
     return MERGE_OK;
 }
 
 enum merge_result
-scan_merge(const struct command *command, const struct scan_step *step,
-           const struct chain *reply, struct chunk_pool *pool,
-           struct chain *out)
+scan_read(const struct command *command, const struct chain *reply,
+          struct chunk_pool *pool, struct scan_page *page, struct chain *out)
 {
     struct gather gather;
     enum merge_result result = MERGE_ERROR;
@@ -208,9 +217,45 @@ scan_merge(const struct command *command, const struct scan_step *step,
     bool is_good = gather_open(&gather, reply);
     struct chain_cursor *cursor = &gather.cursors[0];
     if (is_good && !gather_is_error(cursor))
-        result = give_page(&gather, step, cursor);
+        result = read_page(&gather, cursor, page);
     else if (!is_good || !gather_element(&gather, cursor))
         result = gather_bad(&gather);
     gather_fini(&gather, out);
     return result;
+}
+
+/* The client goes on at this shard, at the next one, or not at all. */
+static bool
+next_cursor(const struct scan_step *step, const struct scan_page *page,
+            uint64_t *number)
+{
+    struct scan_cursor next = {.node = step->node, .place = step->place};
+
+    next.backend = page->backend;
+    if (next.backend == 0)
+        next = (struct scan_cursor){.place = step->next};
+    return scan_cursor_make(&next, number);
+}
+
+enum merge_result
+scan_give(const struct scan_step *step, struct scan_page *page,
+          struct chunk_pool *pool, struct chain *out)
+{
+    struct buf head = {0};
+    uint64_t number;
+
+    bool is_good = next_cursor(step, page, &number);
+    if (is_good) {
+        encode_array(&head, 2);
+        encode_bulk_u64(&head, number);
+        encode_array(&head, page->count);
+    } else {
+        encode_error(&head,
+                     VIEW("ERR proxy: the cursor of a shard is too large"));
+        chain_clear(&page->keys);
+    }
+    chain_copy(out, pool, head.data, head.len);
+    chain_take(out, &page->keys);
+    buf_fini(&head);
+    return is_good ? MERGE_OK : MERGE_ERROR;
 }

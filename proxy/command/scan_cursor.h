@@ -60,11 +60,25 @@ struct scan_step {
     uint32_t next; /* the place behind it, 0: none */
 };
 
-/* Append the server's reply to `out` with the client's next cursor in it.  An
- * error is passed on. */
-enum merge_result scan_merge(const struct command *command,
-                             const struct scan_step *step,
-                             const struct chain *reply, struct chunk_pool *pool,
-                             struct chain *out) MUST_CHECK;
+/* How many keys the client would like at a time. */
+uint64_t scan_page_size(const struct command_args *args);
+
+/* What the client is to be given, of one shard or of several in turn. */
+struct scan_page {
+    uint64_t backend; /* where the server goes on; 0: it is through */
+    uint64_t count;   /* of the keys */
+    struct chain keys;
+};
+
+/* Add the server's reply to the page.  Else append an error to `out`. */
+enum merge_result scan_read(const struct command *command,
+                            const struct chain *reply, struct chunk_pool *pool,
+                            struct scan_page *page,
+                            struct chain *out) MUST_CHECK;
+/* Append the page, whose keys are taken, with the client's next cursor in it; or an
+ * error, when that is too large. */
+enum merge_result scan_give(const struct scan_step *step,
+                            struct scan_page *page, struct chunk_pool *pool,
+                            struct chain *out) MUST_CHECK;
 
 #endif

@@ -269,19 +269,8 @@ send_to_all(struct request *request)
         send_parts(request);
 }
 
-/* Finish with an answer of our own. */
-static void
-answer(struct request *request, struct view reply)
-{
-    chain_copy(&request->reply, loop_chunks(request->pool->env->loop),
-               reply.data, reply.len);
-    request_charge(request, reply.len);
-    request->reply_bytes = reply.len;
-    request_done(request);
-}
-
-static void
-send_scan(struct request *request)
+void
+fanout_send_scan(struct request *request)
 {
     struct fanout_job *fanout = request->job->fanout;
     struct scan_target target = scan_find(request->session, fanout->scan);
@@ -291,7 +280,7 @@ send_scan(struct request *request)
         return;
     }
     if (target.shard == ROUTE_NONE) {
-        answer(request, VIEW("*2\r\n$1\r\n0\r\n*0\r\n"));
+        fanout_end_scan(request);
         return;
     }
     struct split split = empty_split(request->command, 1);
@@ -334,7 +323,7 @@ go_or_wait(struct request *request)
         request->job->fanout->waits++;
         hold_all(request);
     } else if (fanout_is_scan(request->command)) {
-        send_scan(request);
+        fanout_send_scan(request);
     } else {
         send_to_all(request);
     }
@@ -395,8 +384,7 @@ fanout_finish(struct request *request)
         ask_anew(request);
         return false;
     }
-    fanout_answer(request);
-    return true;
+    return fanout_answer(request);
 }
 
 struct view
@@ -425,7 +413,7 @@ fanout_job_new(const struct incoming *in)
 }
 
 void
-fanout_job_free(struct fanout_job **jobp)
+fanout_job_free(struct request *request, struct fanout_job **jobp)
 {
     struct fanout_job *fanout = *jobp;
 
@@ -437,6 +425,8 @@ fanout_job_free(struct fanout_job **jobp)
     if (fanout->request != NULL)
         timer_stop(&fanout->patience);
     buf_fini(&fanout->head);
+    request_discharge(request, fanout->page.keys.bytes);
+    chain_clear(&fanout->page.keys);
     mem_free(fanout);
 }
 
@@ -467,6 +457,7 @@ fanout_start(const struct incoming *in)
     struct split split = nobody(in->command);
     request->job = new_job(request, &split, fanout);
     fanout->scan = cursor;
+    fanout->page_size = scan_page_size(&in->args);
     session->barrier = session->barrier || is_followed(request);
     request->refs++;
     go_or_wait(request);

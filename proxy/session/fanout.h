@@ -34,7 +34,8 @@ bool fanout_try(const struct incoming *in) MUST_CHECK;
  * whether they may begin, so that no shard may keep it back. */
 void fanout_keyspace(struct request *request, struct view head);
 
-/* All parts have their answers: merge them.  False: they are asked anew. */
+/* All parts have their answers: merge them.  False: they, or others, are asked
+ * anew; the job may be another one now. */
 bool fanout_finish(struct request *request) MUST_CHECK;
 
 /* Parts that are held go as the pass allows. */
@@ -47,6 +48,6 @@ struct view fanout_text_unserved(const struct request *request, uint32_t shard,
 struct fanout_job;
 /* The request's bytes; borrowed. */
 struct extent fanout_words(const struct fanout_job *job);
-void fanout_job_free(struct fanout_job **jobp);
+void fanout_job_free(struct request *request, struct fanout_job **jobp);
 
 #endif

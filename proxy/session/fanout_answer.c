@@ -12,6 +12,8 @@
 #include "session/server_command.h"
 #include "session/split_job_priv.h"
 
+#define SCAN_SHARDS_MAX 16 /* that one page is of */
+
 static void
 forget_script(const struct request *request)
 {
@@ -72,28 +74,103 @@ tell_info(struct request *request)
     return MERGE_OK;
 }
 
-/* --- any ---------------------------------------------------------------------- */
-
+/* By what is asked. */
 static enum merge_result
 tell(struct request *request)
 {
-    struct split_job *job = request->job;
     const struct command *command = request->command;
 
     if (command->id == COMMAND_ID_INFO)
         return server_command_is(request->session, command)
             ? tell_info(request)
             : tell_keyspace(request);
-    if (fanout_is_scan(command))
-        return scan_merge(command, &job->fanout->step, job->replies,
-                          loop_chunks(request->pool->env->loop),
-                          &request->reply);
     return merge_by_kind(request);
 }
 
+/* --- SCAN ---------------------------------------------------------------------- */
+
+/* The answer is what has come so far. */
+static void
+give_page(struct request *request)
+{
+    struct fanout_job *fanout = request->job->fanout;
+
+    request_discharge(request, fanout->page.keys.bytes);
+    request->reply_type =
+        scan_give(&fanout->step, &fanout->page,
+                  loop_chunks(request->pool->env->loop),
+                  &request->reply) == MERGE_OK
+        ? '*'
+        : '-';
+}
+
 void
+fanout_end_scan(struct request *request)
+{
+    struct fanout_job *fanout = request->job->fanout;
+
+    fanout->page.backend = 0;
+    fanout->step.next = 0;
+    give_page(request);
+    request_charge(request, request->reply.bytes);
+    request->reply_bytes = request->reply.bytes;
+    request_done(request);
+}
+
+/* An error at a shard behind others: the client meets it with its next cursor. */
+static void
+give_earlier_pages(struct request *request)
+{
+    struct fanout_job *fanout = request->job->fanout;
+
+    chain_clear(&request->reply);
+    fanout->page.backend = 0;
+    fanout->step.next = fanout->scan.place;
+    give_page(request);
+}
+
+/* A shard is through, and the page not full: a server would not end it here. */
+static bool
+may_go_on(struct fanout_job *fanout)
+{
+    return fanout->page.backend == 0 && fanout->step.next != 0 &&
+        fanout->page.count < fanout->page_size &&
+        ++fanout->shards < SCAN_SHARDS_MAX;
+}
+
+static bool
+answer_scan(struct request *request)
+{
+    struct fanout_job *fanout = request->job->fanout;
+    size_t before = fanout->page.keys.bytes;
+
+    enum merge_result result =
+        scan_read(request->command, request->job->replies,
+                  loop_chunks(request->pool->env->loop), &fanout->page,
+                  &request->reply);
+    request_charge(request, fanout->page.keys.bytes - before);
+    if (result != MERGE_OK && fanout->shards == 0) {
+        request->reply_type = '-';
+    } else if (result != MERGE_OK) {
+        give_earlier_pages(request);
+    } else if (may_go_on(fanout)) {
+        fanout->scan = (struct scan_cursor){.place = fanout->step.next};
+        fanout_send_scan(request);
+        return false;
+    } else {
+        give_page(request);
+    }
+    return true;
+}
+
+/* --- any ---------------------------------------------------------------------- */
+
+bool
 fanout_answer(struct request *request)
 {
+    if (fanout_is_scan(request->command))
+        return answer_scan(request);
+
     bool is_good = tell(request) == MERGE_OK;
 
     if (is_good && published_concerns(request->session, request->command))
@@ -101,4 +178,5 @@ fanout_answer(struct request *request)
     request->reply_type = is_good ? '*' : '-';
     if (unlikely(!is_good) && request->command->id == COMMAND_ID_SCRIPT_LOAD)
         forget_script(request);
+    return true;
 }

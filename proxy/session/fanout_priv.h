@@ -14,7 +14,10 @@ struct fanout_job {
     struct extent bytes;     /* of the request; a ref */
     uint8_t *known;          /* SCRIPT EXISTS: of fanout, or NULL */
     struct scan_cursor scan; /* SCAN: as the client gave it ... */
-    struct scan_step step;   /* ... and who was asked */
+    struct scan_step step;   /* ... who was asked ... */
+    struct scan_page page;   /* ... and what they have, charged to the session */
+    uint64_t page_size;      /* which the client would like */
+    uint8_t shards;          /* that are through with their part of the page */
     struct buf head;         /* INFO: all but the keys */
     struct timer patience;   /* ... which are waited for no longer than this */
     struct request *request;
@@ -28,7 +31,12 @@ fanout_is_scan(const struct command *command)
     return command->id == COMMAND_ID_SCAN;
 }
 
-/* All parts have their answers: make one of them. */
-void fanout_answer(struct request *request);
+/* Ask the shard that a scan has come to. */
+void fanout_send_scan(struct request *request);
+/* No shard is left: answer with what has come so far. */
+void fanout_end_scan(struct request *request);
+/* All parts have their answers: make one of them.  False: it was a page of a scan,
+ * and another shard has been asked for more, by another job. */
+bool fanout_answer(struct request *request) MUST_CHECK;
 
 #endif

@@ -581,7 +581,7 @@ split_job_discard(struct request *request, struct split_job *job)
         chain_clear(&job->replies[i]);
     }
     chunk_unref(&job->words.chunk);
-    fanout_job_free(&job->fanout);
+    fanout_job_free(request, &job->fanout);
     combine_free(&job->combine);
     split_fini(&job->split);
     mem_free(job->replies);

@@ -267,6 +267,14 @@ def test_a_scan_gives_every_key_once(setting, count):
     assert set(keys) == {b"key:%d" % n for n in range(300)}
 
 
+def test_a_page_with_room_takes_in_what_the_next_shards_have(setting):
+    setting.fill()
+    client = setting.proxy.client()
+    cursor, keys = client.scan(count=1000)
+    assert cursor == 0 and len(set(keys)) == len(keys) == 300
+    assert client.scan(count=1000, match="nosuch*") == (0, [])
+
+
 def test_a_scan_takes_all_options(setting):
     client = setting.proxy.client()
     client.mset({f"s:{n}": n for n in range(40)})

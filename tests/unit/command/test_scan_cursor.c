@@ -191,9 +191,13 @@ expect_scan(uint32_t next, const char *reply, enum merge_result result,
 
     for (size_t cut = 0; cut <= strlen(reply); cut++) {
         struct chain chain = {0}, out = {0};
+        struct scan_page page = {0};
         push_pieces(&chain, view_str(reply), cut, SIZE_MAX / 2);
-        ck_assert_int_eq(scan_merge(command, &step, &chain, &pool, &out),
-                         result);
+        enum merge_result found =
+            scan_read(command, &chain, &pool, &page, &out);
+        if (found == MERGE_OK)
+            found = scan_give(&step, &page, &pool, &out);
+        ck_assert_int_eq(found, result);
         expect_chain(&out, want);
         chain_clear(&chain);
         chain_clear(&out);
@@ -220,6 +224,55 @@ START_TEST(the_cursor_of_the_reply_is_the_clients_next)
 }
 END_TEST
 
+START_TEST(a_page_may_be_of_several_shards)
+{
+    const struct scan_step step = {.place = 5, .next = 9};
+    const struct command *command = command_by_id(COMMAND_ID_SCAN);
+    const char *replies[] = {"*2\r\n$1\r\n0\r\n*1\r\n$1\r\na\r\n",
+                             "*2\r\n$1\r\n0\r\n*0\r\n",
+                             "*2\r\n$1\r\n3\r\n*2\r\n$1\r\nb\r\n$1\r\nc\r\n"};
+    struct scan_page page = {0};
+    struct chain out = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(replies); i++) {
+        struct chain chain = {0};
+        push_pieces(&chain, view_str(replies[i]), 0, 1);
+        ck_assert_int_eq(scan_read(command, &chain, &pool, &page, &out),
+                         MERGE_OK);
+        chain_clear(&chain);
+    }
+    ck_assert_uint_eq(page.count, 3);
+    ck_assert_int_eq(scan_give(&step, &page, &pool, &out), MERGE_OK);
+    expect_chain(&out,
+                 "*2\r\n$7\r\n6291461\r\n*3\r\n$1\r\na\r\n$1\r\nb\r\n"
+                 "$1\r\nc\r\n");
+    chain_clear(&out);
+}
+END_TEST
+
+START_TEST(the_size_of_a_page_is_what_count_says)
+{
+    static const struct {
+        const char *line;
+        uint64_t size;
+    } cases[] = {
+        {"SCAN 0", 10},
+        {"SCAN 0 count 7", 7},
+        {"SCAN 0 MATCH COUNT COUNT 5 TYPE set", 5},
+        {"SCAN 0 MATCH COUNT", 10},
+        {"SCAN 0 COUNT x", 10},
+        {"SCAN 0 COUNT", 10},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct request request;
+        request_init(&request, cases[i].line);
+        ck_assert_uint_eq(scan_page_size(&request.args), cases[i].size);
+        request_fini(&request);
+    }
+}
+END_TEST
+
 int
 main(void)
 {
@@ -237,5 +290,7 @@ main(void)
     tcase_add_test(tests, shards_are_visited_by_place);
     tcase_add_test(tests, the_request_keeps_its_options);
     tcase_add_test(tests, the_cursor_of_the_reply_is_the_clients_next);
+    tcase_add_test(tests, a_page_may_be_of_several_shards);
+    tcase_add_test(tests, the_size_of_a_page_is_what_count_says);
     return unit_run("command", tests);
 }
