@@ -176,12 +176,8 @@ concat(struct gather *gather, int64_t *counts)
     if (!read_headers(gather, &type, counts, &total))
         return false;
     gather_header(gather, type, total);
-    for (uint32_t i = 0; i < gather->count; i++) {
-        struct chain_cursor *cursor = &gather->cursors[i];
-        for (int64_t k = counts[i] * (type == RESP_MAP ? 2 : 1); k > 0; k--)
-            if (!gather_element(gather, cursor))
-                return false;
-    }
+    for (uint32_t i = 0; i < gather->count; i++)
+        gather_rest(gather, &gather->cursors[i]);
     return true;
 }
 

@@ -153,6 +153,22 @@ gather_header(struct gather *gather, char type, int64_t value)
     chain_copy(&gather->reply, gather->pool, header, (size_t)len);
 }
 
+/* Referenced, unless that costs more than a copy. */
+static void
+take_bytes(struct gather *gather, struct chain_cursor *from, size_t size)
+{
+    if (size >= SHARE_FROM)
+        chain_cursor_share(from, size, &gather->reply);
+    else
+        chain_cursor_copy(from, size, gather->pool, &gather->reply);
+}
+
+void
+gather_rest(struct gather *gather, struct chain_cursor *cursor)
+{
+    take_bytes(gather, cursor, cursor->left);
+}
+
 bool
 gather_element(struct gather *gather, struct chain_cursor *cursor)
 {
@@ -160,11 +176,7 @@ gather_element(struct gather *gather, struct chain_cursor *cursor)
 
     if (!chain_cursor_element(cursor, &gather->scan))
         return false;
-    size_t size = start.left - cursor->left;
-    if (size >= SHARE_FROM)
-        chain_cursor_share(&start, size, &gather->reply);
-    else
-        chain_cursor_copy(&start, size, gather->pool, &gather->reply);
+    take_bytes(gather, &start, start.left - cursor->left);
     return true;
 }
 

@@ -47,6 +47,9 @@ void gather_header(struct gather *gather, char type, int64_t value);
 /* Append the element that the cursor stands at. */
 bool gather_element(struct gather *gather,
                     struct chain_cursor *cursor) MUST_CHECK;
+/* Append all that is behind the cursor.  A lane gives whole replies only, so behind
+ * the header of an array are its elements. */
+void gather_rest(struct gather *gather, struct chain_cursor *cursor);
 /* The next reply is an integer: add it. */
 bool gather_add(struct chain_cursor *cursor, int64_t *sum) MUST_CHECK;
 bool gather_all_read(const struct gather *gather) MUST_CHECK;
