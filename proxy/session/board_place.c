@@ -1,0 +1,218 @@
+/*
+ * session/board_place.c - where topics belong, and how they get there.
+ */
+#include "session/board_priv.h"
+
+#include "session/feed.h"
+
+static const struct view keyspace = {"__keyspace@", 11};
+static const struct view keyevent = {"__keyevent@", 11};
+
+/* --- events of keys ----------------------------------------------------------- */
+
+static bool
+begins_with(struct view text, struct view start)
+{
+    return text.len >= start.len &&
+        memcmp(text.data, start.data, start.len) == 0;
+}
+
+bool
+channel_is_key_event(struct view channel)
+{
+    return begins_with(channel, keyspace) || begins_with(channel, keyevent);
+}
+
+/* May one begin where the other does? */
+static bool
+may_begin(struct view one, struct view other)
+{
+    size_t len = MIN(one.len, other.len);
+
+    return memcmp(one.data, other.data, len) == 0;
+}
+
+/* Of a pattern only what stands before its first special byte is looked at. */
+static bool
+may_mean_key_events(struct view pattern)
+{
+    size_t len = 0;
+
+    while (len < pattern.len && strchr("*?[\\", pattern.data[len]) == NULL)
+        len++;
+    struct view start = view_of(pattern.data, len);
+    return may_begin(start, keyspace) || may_begin(start, keyevent);
+}
+
+/* --- where a topic belongs ------------------------------------------------------ */
+
+/* A name that is no key, or that dice would place, has one place all the same. */
+static uint32_t
+place_listed(const struct generation *generation, struct view name)
+{
+    const struct pool_settings *settings = generation->settings;
+    uint64_t dice = 0;
+    uint32_t shard = ROUTE_NONE;
+
+    if (settings->distribution != DISTRIBUTION_RANDOM)
+        shard = route_find(generation->route, name, &dice);
+    if (shard == ROUTE_NONE)
+        shard = route_cluster_slot(name) % generation->shard_count;
+    return shard;
+}
+
+struct place
+board_place(const struct generation *generation, enum topic_kind kind,
+            struct view channel)
+{
+    (void)kind;
+    if (!pool_is_cluster(generation->settings)) {
+        uint32_t shard = place_listed(generation, channel);
+        return (struct place){.slot = shard, .shard = shard};
+    }
+    uint32_t slot = route_cluster_slot(channel);
+    return (struct place){
+        .slot = slot,
+        .shard = generation_slot_server(generation, slot),
+    };
+}
+
+static bool
+is_everywhere(const struct topic *topic)
+{
+    bool is_cluster = pool_is_cluster(topic->board->pool->settings);
+
+    switch (topic->kind) {
+    case TOPIC_CHANNEL:
+        return channel_is_key_event(topic_name(topic));
+    case TOPIC_PATTERN:
+        return !is_cluster || may_mean_key_events(topic_name(topic));
+    case TOPIC_SHARD:
+    case TOPIC_KINDS:
+        break;
+    }
+    return false;
+}
+
+static struct generation *
+current_of(const struct board *board)
+{
+    return board->pool->pool->current;
+}
+
+/* Is it one of the shards, as they are now? */
+static bool
+is_shard(const struct board *board, const struct server *server)
+{
+    const struct generation *current = current_of(board);
+    uint32_t i = 0;
+
+    while (i < current->shard_count && current->servers[i] != server)
+        i++;
+    return i < current->shard_count;
+}
+
+static bool
+is_wanted(const struct post *post)
+{
+    return post->state != POST_LEAVING;
+}
+
+/* In a cluster any node will do, and the one that it is at is best: nothing is
+ * lost or told twice. */
+static bool
+may_stay(const struct topic *topic, const struct post *post)
+{
+    return topic->kind != TOPIC_SHARD && is_wanted(post) &&
+        pool_is_cluster(topic->board->pool->settings) &&
+        is_shard(topic->board, post->feed->server);
+}
+
+static struct server *
+home_of(const struct topic *topic)
+{
+    const struct generation *current = current_of(topic->board);
+    const struct post *post;
+
+    LIST_FOREACH (post, &topic->posts, topic_link) {
+        if (may_stay(topic, post))
+            return post->feed->server;
+    }
+    struct place place = board_place(current, topic->kind, topic_name(topic));
+    return place.shard < current->shard_count
+        ? generation_server(current, place.shard)
+        : NULL;
+}
+
+void
+topic_leave_others(struct topic *topic, const struct server *home)
+{
+    struct post *post = LIST_FIRST(&topic->posts);
+
+    while (post != NULL) {
+        struct post *next = LIST_NEXT(post, topic_link);
+        if (post->feed->server != home && is_wanted(post))
+            feed_leave(post);
+        post = next;
+    }
+}
+
+void
+topic_place(struct topic *topic)
+{
+    struct board *board = topic->board;
+    const struct generation *current = current_of(board);
+
+    if (current->shard_count == 0) {
+        session_pool_hint(board->pool, MAP_CAUSE_UNSERVED);
+        return;
+    }
+    if (is_everywhere(topic)) {
+        for (uint32_t i = 0; i < current->shard_count; i++)
+            feed_take(feed_get(board, current->servers[i]), topic);
+        return;
+    }
+    struct server *home = home_of(topic);
+    if (home == NULL) {
+        session_pool_hint(board->pool, MAP_CAUSE_UNSERVED);
+        return;
+    }
+    feed_take(feed_get(board, home), topic);
+    topic_leave_others(topic, home);
+}
+
+/* --- another generation --------------------------------------------------------- */
+
+static void
+place_all(struct board *board, enum topic_kind kind)
+{
+    struct dict_entry *entry = dict_next(&board->topics[kind], NULL);
+
+    while (entry != NULL) {
+        struct topic *topic = CONTAINER_OF(entry, struct topic, entry);
+        entry = dict_next(&board->topics[kind], entry);
+        if (!LIST_EMPTY(&topic->hearings))
+            topic_place(topic);
+    }
+}
+
+static void
+drop_feeds(struct board *board)
+{
+    struct feed *feed = LIST_FIRST(&board->feeds);
+
+    while (feed != NULL) {
+        struct feed *next = LIST_NEXT(feed, link);
+        if (!is_shard(board, feed->server))
+            feed_free(&feed, CLOSE_SERVER_MOVED);
+        feed = next;
+    }
+}
+
+void
+board_follow(struct board *board)
+{
+    for (int kind = 0; kind < TOPIC_KINDS; kind++)
+        place_all(board, (enum topic_kind)kind);
+    drop_feeds(board);
+}

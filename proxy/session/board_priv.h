@@ -1,0 +1,14 @@
+/*
+ * session/board_priv.h - what board.c and board_place.c share.
+ */
+#ifndef SESSION_BOARD_PRIV_H
+#define SESSION_BOARD_PRIV_H
+
+#include "session/board.h"
+
+bool channel_is_key_event(struct view channel) MUST_CHECK;
+
+/* Take it back from wherever it is, but `home`. */
+void topic_leave_others(struct topic *topic, const struct server *home);
+
+#endif
