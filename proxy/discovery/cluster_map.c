@@ -98,6 +98,79 @@ cluster_map_epoch(const struct cluster_map *map)
     return epoch;
 }
 
+/* --- in which order ------------------------------------------------------------------- */
+
+static int
+compare_nodes(const void *a, const void *b)
+{
+    const struct cluster_node *const *x = a, *const *y = b;
+    int order = strcmp((*x)->id, (*y)->id);
+
+    if (order == 0)
+        order = strcmp((*x)->host, (*y)->host);
+    return order != 0 ? order : (*x)->port - (*y)->port;
+}
+
+/* Those that own slots first, then their replicas, each in an order that does
+ * not depend on who was asked. */
+struct order {
+    const struct cluster_node **nodes;
+    uint32_t shard_count;
+    uint32_t count;
+    uint32_t *numbers; /* by node of the map; UINT32_MAX: left out */
+};
+
+static void
+order_part(const struct cluster_map *map, struct order *order,
+           const bool *is_in)
+{
+    uint32_t from = order->count;
+
+    for (uint32_t i = 0; i < map->count; i++) {
+        if (is_in[i])
+            order->nodes[order->count++] = &map->nodes[i];
+    }
+    qsort(order->nodes + from, order->count - from, sizeof(struct cluster_node *),
+          compare_nodes);
+    for (uint32_t n = from; n < order->count; n++)
+        order->numbers[order->nodes[n] - map->nodes] = n;
+}
+
+static struct order
+order_nodes(const struct cluster_map *map)
+{
+    struct order order = {
+        .nodes = mem_array(map->count, sizeof(struct cluster_node *)),
+        .numbers = mem_array(map->count, sizeof(uint32_t)),
+    };
+    bool *is_owner = mem_array(map->count, sizeof(bool));
+    bool *is_replica = mem_array(map->count, sizeof(bool));
+
+    for (uint32_t slot = 0; slot < ROUTE_SLOTS; slot++) {
+        if (map->owners[slot] != ROUTE_NO_OWNER)
+            is_owner[map->owners[slot]] = true;
+    }
+    for (uint32_t i = 0; i < map->count; i++) {
+        const struct cluster_node *node = &map->nodes[i];
+        order.numbers[i] = UINT32_MAX;
+        is_replica[i] = node->is_listed && node->is_replica && !is_owner[i] &&
+            is_owner[node->primary];
+    }
+    order_part(map, &order, is_owner);
+    order.shard_count = order.count;
+    order_part(map, &order, is_replica);
+    mem_free(is_owner);
+    mem_free(is_replica);
+    return order;
+}
+
+static void
+order_fini(struct order *order)
+{
+    mem_free(order->nodes);
+    mem_free(order->numbers);
+}
+
 /* --- whom to believe ------------------------------------------------------------------ */
 
 struct merge {
@@ -220,77 +293,6 @@ cluster_map_merge(struct cluster_map *fresh, const struct cluster_map *known,
 }
 
 /* --- topologies --------------------------------------------------------------------------- */
-
-static int
-compare_nodes(const void *a, const void *b)
-{
-    const struct cluster_node *const *x = a, *const *y = b;
-    int order = strcmp((*x)->id, (*y)->id);
-
-    if (order == 0)
-        order = strcmp((*x)->host, (*y)->host);
-    return order != 0 ? order : (*x)->port - (*y)->port;
-}
-
-/* Those that own slots first, then their replicas, each in an order that does
- * not depend on who was asked. */
-struct order {
-    const struct cluster_node **nodes;
-    uint32_t shard_count;
-    uint32_t count;
-    uint32_t *numbers; /* by node of the map; UINT32_MAX: left out */
-};
-
-static void
-order_part(const struct cluster_map *map, struct order *order,
-           const bool *is_in)
-{
-    uint32_t from = order->count;
-
-    for (uint32_t i = 0; i < map->count; i++) {
-        if (is_in[i])
-            order->nodes[order->count++] = &map->nodes[i];
-    }
-    qsort(order->nodes + from, order->count - from, sizeof(struct cluster_node *),
-          compare_nodes);
-    for (uint32_t n = from; n < order->count; n++)
-        order->numbers[order->nodes[n] - map->nodes] = n;
-}
-
-static struct order
-order_nodes(const struct cluster_map *map)
-{
-    struct order order = {
-        .nodes = mem_array(map->count, sizeof(struct cluster_node *)),
-        .numbers = mem_array(map->count, sizeof(uint32_t)),
-    };
-    bool *is_owner = mem_array(map->count, sizeof(bool));
-    bool *is_replica = mem_array(map->count, sizeof(bool));
-
-    for (uint32_t slot = 0; slot < ROUTE_SLOTS; slot++) {
-        if (map->owners[slot] != ROUTE_NO_OWNER)
-            is_owner[map->owners[slot]] = true;
-    }
-    for (uint32_t i = 0; i < map->count; i++) {
-        const struct cluster_node *node = &map->nodes[i];
-        order.numbers[i] = UINT32_MAX;
-        is_replica[i] = node->is_listed && node->is_replica && !is_owner[i] &&
-            is_owner[node->primary];
-    }
-    order_part(map, &order, is_owner);
-    order.shard_count = order.count;
-    order_part(map, &order, is_replica);
-    mem_free(is_owner);
-    mem_free(is_replica);
-    return order;
-}
-
-static void
-order_fini(struct order *order)
-{
-    mem_free(order->nodes);
-    mem_free(order->numbers);
-}
 
 static char *
 address_name(const struct cluster_node *node)
