@@ -111,8 +111,8 @@ compare_nodes(const void *a, const void *b)
     return order != 0 ? order : (*x)->port - (*y)->port;
 }
 
-/* Those that own slots first, then their replicas, each in an order that does
- * not depend on who was asked. */
+/* Those that own slots first, then their replicas and who has served, each in an
+ * order that does not depend on who was asked. */
 struct order {
     const struct cluster_node **nodes;
     uint32_t shard_count;
@@ -136,6 +136,12 @@ order_part(const struct cluster_map *map, struct order *order,
         order->numbers[order->nodes[n] - map->nodes] = n;
 }
 
+static bool
+stands_behind(const struct cluster_node *node)
+{
+    return node->is_former || (node->is_listed && node->is_replica);
+}
+
 static struct order
 order_nodes(const struct cluster_map *map)
 {
@@ -153,7 +159,7 @@ order_nodes(const struct cluster_map *map)
     for (uint32_t i = 0; i < map->count; i++) {
         const struct cluster_node *node = &map->nodes[i];
         order.numbers[i] = UINT32_MAX;
-        is_replica[i] = node->is_listed && node->is_replica && !is_owner[i] &&
+        is_replica[i] = stands_behind(node) && !is_owner[i] &&
             is_owner[node->primary];
     }
     order_part(map, &order, is_owner);
@@ -259,6 +265,7 @@ keep_node(struct merge *merge, uint16_t known)
     node->is_replica = false;
     node->is_myself = false;
     node->is_listed = true;
+    node->is_former = false;
     return place;
 }
 
@@ -273,6 +280,49 @@ merge_slots(struct merge *merge)
     }
 }
 
+/* Of each known owner, who has the first of its slots now. */
+static uint16_t *
+find_heirs(const struct merge *merge)
+{
+    const struct cluster_map *known = merge->known;
+    uint16_t *heirs = mem_array(known->count, sizeof(uint16_t));
+
+    for (uint32_t i = 0; i < known->count; i++)
+        heirs[i] = ROUTE_NO_OWNER;
+    for (uint32_t slot = 0; slot < ROUTE_SLOTS; slot++) {
+        uint16_t owner = known->owners[slot];
+        if (owner != ROUTE_NO_OWNER && heirs[owner] == ROUTE_NO_OWNER)
+            heirs[owner] = merge->fresh->owners[slot];
+    }
+    return heirs;
+}
+
+/* Members that stood in the topology and would not any more. */
+static void
+keep_former(struct merge *merge)
+{
+    const struct cluster_map *known = merge->known;
+    struct order before = order_nodes(known), after = order_nodes(merge->fresh);
+    uint16_t *heirs = find_heirs(merge);
+
+    for (uint32_t n = 0; n < before.count; n++) {
+        uint32_t i = (uint32_t)(before.nodes[n] - known->nodes);
+        uint32_t place = merge->places[i];
+        uint16_t heir =
+            heirs[n < before.shard_count ? i : known->nodes[i].primary];
+        if (place == UINT32_MAX || heir == ROUTE_NO_OWNER ||
+            after.numbers[place] != UINT32_MAX)
+            continue;
+        struct cluster_node *node = &merge->fresh->nodes[place];
+        node->is_former =
+            !node->is_failed && node->ip != NULL && node->port != 0;
+        node->primary = heir;
+    }
+    mem_free(heirs);
+    order_fini(&before);
+    order_fini(&after);
+}
+
 int
 cluster_map_merge(struct cluster_map *fresh, const struct cluster_map *known,
                   struct error *error)
@@ -284,8 +334,10 @@ cluster_map_merge(struct cluster_map *fresh, const struct cluster_map *known,
     if (known == NULL)
         return 0;
     uint32_t met = place_known_nodes(&merge);
-    if (met > 0)
+    if (met > 0) {
         merge_slots(&merge);
+        keep_former(&merge);
+    }
     mem_free(merge.places);
     return met > 0 ? 0
                    : error_set(error, "it is a node of another cluster: it "
@@ -316,7 +368,7 @@ fill_entry(struct roster_entry *entry, const struct cluster_node *node)
     entry->zone = text_dup(node->zone);
     memcpy(entry->id, node->id, sizeof(entry->id));
     entry->epoch = node->epoch;
-    entry->is_usable = !node->is_failed;
+    entry->is_usable = node->is_listed && !node->is_failed;
 }
 
 void

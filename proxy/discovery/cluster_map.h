@@ -8,6 +8,11 @@
  * Pure.  A node tells its own view, which may be old, empty after a loss of its
  * disk, or that of another cluster: the merge is where a bad answer is kept from
  * erasing a good map.
+ *
+ * A primary that is demoted is no replica at once: until it has said so itself,
+ * and until something has been replicated to it, the others list it as a primary
+ * without slots, or not at all.  So a member that has served stays in the
+ * topology as long as the nodes find it well, behind the one that has its slots.
  */
 #ifndef DISCOVERY_CLUSTER_MAP_H
 #define DISCOVERY_CLUSTER_MAP_H
@@ -35,6 +40,7 @@ struct cluster_node {
     bool is_myself;   /* the node that was asked */
     bool is_failed;
     bool is_listed;   /* by CLUSTER SLOTS: it serves */
+    bool is_former;   /* it has, and is a member that is well */
 };
 
 struct cluster_map {

@@ -2,7 +2,8 @@
  * upstream/roster.h - the servers of a pool, by number.
  *
  *   0 .. shard_count - 1      one a shard, which the route answers with
- *   shard_count .. count - 1  replicas of these
+ *   shard_count .. count - 1  replicas of these; in a cluster also members that
+ *                             have served before, and may not be read from
  *
  * A listed pool has the servers of its settings, all of them shards.  That of a
  * cluster has what its nodes say; before any has spoken it is empty.  Masters that

@@ -34,7 +34,10 @@ def start(world, cluster, read_from, **settings):
     eventually(lambda: client.mset(dict.fromkeys(KEYS, "v")), 20)
     for primary in cluster.primaries():
         primary.command("WAIT", 1, 10000)
-    eventually(lambda: knows_replicas(proxy, cluster), 20,
+    eventually(lambda: all(lists_all(node, cluster) for node in cluster.nodes),
+               20, "every node to list the replicas")
+    before = refreshes(proxy)
+    eventually(lambda: refreshes(proxy) >= before + 2, 20,
                "the replicas to be known")
     return proxy
 
@@ -43,6 +46,17 @@ def knows_replicas(proxy, cluster):
     known = {labels["server"] for name, labels, _ in proxy.stats.metrics()
              if name == "pointsman_server_slots"}
     return known == {node.address for node in cluster.nodes}
+
+
+def lists_all(node, cluster):
+    """One that has nothing replicated yet, as this node sees it, is missing."""
+    listed = {entry[2] for shard in node.command("CLUSTER", "SLOTS")
+              for entry in shard[2:]}
+    return len(listed) == len(cluster.nodes)
+
+
+def refreshes(proxy):
+    return proxy.stats.value("pointsman_cluster_refreshes_total")
 
 
 def calls(node, name="get"):

@@ -325,6 +325,66 @@ START_TEST(higher_epoch_takes_a_slot_and_a_lower_one_does_not)
 }
 END_TEST
 
+/* The new primary does not know yet what has become of the old one. */
+#define TAKEN_OVER(node_a) \
+    A " 10.0.0.1:7000@17000 " node_a "\n" \
+    B " 10.0.0.2:7001@17001 master - 0 5 2 connected 8192-16383\n" \
+    C " 10.0.0.3:7002@17002 myself,master - 0 5 3 connected 0-8191\n"
+
+static void
+expect_former(const struct cluster_map *map, const char *name, bool is_usable)
+{
+    struct topology topology;
+
+    cluster_map_topology(map, &topology);
+    ck_assert_uint_eq(topology.roster->shard_count, 2);
+    ck_assert_uint_eq(topology.roster->count, name == NULL ? 2 : 3);
+    if (name != NULL) {
+        const struct roster_entry *entry = &topology.roster->entries[2];
+        ck_assert_str_eq(entry->name, name);
+        ck_assert_str_eq(topology.roster->entries[entry->primary].name,
+                         owner(map, 0));
+        ck_assert(entry->is_usable == is_usable);
+    }
+    roster_unref(&topology.roster);
+}
+
+START_TEST(demoted_primary_stays_as_long_as_it_is_well)
+{
+    struct cluster_map *known = read_map(TWO_SHARDS, ALL_LINES);
+
+    expect_former(known, "10.0.0.3:7002", true);
+    for (int i = 0; i < 2; i++) {
+        merge(&known, FAILED_OVER, TAKEN_OVER("master - 0 5 1 connected"));
+        expect_former(known, "10.0.0.1:7000", false);
+    }
+    merge(&known, FAILED_OVER, TAKEN_OVER("slave " C " 0 5 3 connected"));
+    expect_former(known, "10.0.0.1:7000", false);
+    merge(&known, FAILED_OVER, TAKEN_OVER("slave,fail " C " 0 5 3 connected"));
+    expect_former(known, NULL, false);
+    /* It has not been in the map, and is nobody that has served. */
+    merge(&known, FAILED_OVER, TAKEN_OVER("slave " C " 0 5 3 connected"));
+    expect_former(known, NULL, false);
+    cluster_map_free(&known);
+}
+END_TEST
+
+START_TEST(replica_stays_that_is_not_listed_any_more)
+{
+    struct cluster_map *known = read_map(TWO_SHARDS, ALL_LINES);
+
+    merge(&known,
+          "*2\r\n*3\r\n:0\r\n:8191\r\n" NODE(HOST_A, "7000", A)
+          "*3\r\n:8192\r\n:16383\r\n" NODE(HOST_B, "7001", B), ALL_LINES);
+    expect_former(known, "10.0.0.3:7002", false);
+    merge(&known, TWO_SHARDS, ALL_LINES);
+    expect_former(known, "10.0.0.3:7002", true);
+    merge(&known, FAILED_OVER, TAKEN_OVER("master,fail - 0 5 1 connected"));
+    expect_former(known, NULL, false);
+    cluster_map_free(&known);
+}
+END_TEST
+
 /* What is said of the owner that stays does not tell where it is. */
 START_TEST(kept_owner_keeps_its_address)
 {
@@ -416,6 +476,8 @@ main(void)
     tcase_add_test(tcase, empty_answer_and_another_cluster_are_rejected);
     tcase_add_test(tcase, tiny_answer_takes_no_slots_away);
     tcase_add_test(tcase, higher_epoch_takes_a_slot_and_a_lower_one_does_not);
+    tcase_add_test(tcase, demoted_primary_stays_as_long_as_it_is_well);
+    tcase_add_test(tcase, replica_stays_that_is_not_listed_any_more);
     tcase_add_test(tcase, kept_owner_keeps_its_address);
     tcase_add_test(tcase, owner_gives_its_slots_away_itself);
     tcase_add_test(tcase, forgotten_owner_and_dropped_slots_are_let_go);
