@@ -8,6 +8,7 @@
 #include "base/dict.h"
 #include "base/mem.h"
 #include "command/glob.h"
+#include "upstream/generation.h"
 
 /* Connections to one server that listen to a topic. */
 struct lanes {
@@ -194,16 +195,39 @@ audience_correct_message(struct audience *audience, enum topic_kind kind,
     return more;
 }
 
+/* A server that has become a replica is not asked. */
+static bool
+is_asked(const struct generation *asked, const struct lanes *lanes)
+{
+    struct view server = view_of(lanes->server, lanes->len);
+    uint32_t i = 0;
+
+    while (i < asked->shard_count &&
+           !view_equal(view_str(asked->servers[i]->name), server))
+        i++;
+    return i < asked->shard_count;
+}
+
+static int64_t
+lanes_of(const struct listened *topic, const struct generation *asked)
+{
+    int64_t count = 0;
+
+    for (const struct lanes *at = topic->lanes; at != NULL; at = at->next)
+        count += is_asked(asked, at) ? at->count : 0;
+    return count;
+}
+
 int64_t
 audience_correct_channel(struct audience *audience, enum topic_kind kind,
-                         struct view channel)
+                         struct view channel, const struct generation *asked)
 {
     int64_t more = 0;
 
     pthread_rwlock_rdlock(&audience->lock);
     struct listened *topic = find(audience, kind, channel);
     if (topic != NULL)
-        more = clients_of(topic) - topic->lane_count;
+        more = clients_of(topic) - lanes_of(topic, asked);
     pthread_rwlock_unlock(&audience->lock);
     return more;
 }
@@ -211,7 +235,8 @@ audience_correct_channel(struct audience *audience, enum topic_kind kind,
 /* Each that clients of ours have is one, at however many servers it is known;
  * one that they have left is none, though servers may not know that yet. */
 int64_t
-audience_correct_patterns(struct audience *audience)
+audience_correct_patterns(struct audience *audience,
+                          const struct generation *asked)
 {
     const struct dict *patterns = &audience->topics[TOPIC_PATTERN];
     struct dict_entry *entry = NULL;
@@ -221,7 +246,7 @@ audience_correct_patterns(struct audience *audience)
     while ((entry = dict_next(patterns, entry)) != NULL) {
         struct listened *topic = CONTAINER_OF(entry, struct listened, entry);
         for (struct lanes *at = topic->lanes; at != NULL; at = at->next)
-            more -= 1;
+            more -= is_asked(asked, at);
         more += topic->lanes != NULL && topic->clients > 0;
     }
     pthread_rwlock_unlock(&audience->lock);

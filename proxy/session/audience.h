@@ -30,6 +30,7 @@ enum topic_kind {
 };
 
 struct audience;
+struct generation;
 
 struct audience *audience_new(void);
 void audience_free(struct audience **audiencep);
@@ -51,10 +52,12 @@ bool audience_is_empty(const struct audience *audience) MUST_CHECK;
 int64_t audience_correct_message(struct audience *audience,
                                  enum topic_kind kind, struct view channel,
                                  struct view server, bool spreads);
-/* ... to the sum of what all servers say of one channel ... */
+/* ... to the sum of what all shards say of one channel ... */
 int64_t audience_correct_channel(struct audience *audience,
-                                 enum topic_kind kind, struct view channel);
+                                 enum topic_kind kind, struct view channel,
+                                 const struct generation *asked);
 /* ... and to the sum of their patterns. */
-int64_t audience_correct_patterns(struct audience *audience);
+int64_t audience_correct_patterns(struct audience *audience,
+                                  const struct generation *asked);
 
 #endif

@@ -28,6 +28,8 @@ post_free(struct post *post)
 
     ASSERT(post->owed == 0);
     post_count(post, false);
+    if (topic->teller == post)
+        topic->teller = NULL;
     LIST_REMOVE(post, topic_link);
     TAILQ_REMOVE(&post->feed->posts, post, feed_link);
     mem_free(post);
@@ -164,17 +166,19 @@ topic_fail(struct topic *topic, uint32_t shard, struct view text)
 
 /* --- messages --------------------------------------------------------------------- */
 
-/* One of the nodes that tell one another: the first that can. */
-static const struct feed *
-teller_of(const struct topic *topic)
+struct post *
+topic_teller(struct topic *topic)
 {
-    const struct post *post;
+    struct post *post;
 
+    if (topic->teller != NULL && topic->teller->state == POST_ON)
+        return topic->teller;
+    topic->teller = NULL;
     LIST_FOREACH (post, &topic->posts, topic_link) {
         if (post->state == POST_ON)
-            return post->feed;
+            topic->teller = post;
     }
-    return NULL;
+    return topic->teller;
 }
 
 /* The topic that a frame is about, or NULL. */
@@ -206,14 +210,25 @@ board_close_those_over(struct board *board)
         subscriber_close(subscriber, CLOSE_CLIENT_PUBSUB_LIMIT);
 }
 
-/* Of what all nodes of a cluster tell, one is believed. */
+/* A replica tells of the keys of its primary, too. */
 static bool
-is_heard_twice(const struct topic *topic, const struct feed *feed,
+is_of_a_replica(const struct feed *feed)
+{
+    return feed->server->shard >= feed->board->pool->pool->current->shard_count;
+}
+
+/* Of what all nodes of a cluster tell, one is believed; and the old node of a
+ * shard channel only until the new one tells. */
+static bool
+is_heard_twice(struct topic *topic, const struct feed *feed,
                struct view channel)
 {
-    return topic->kind == TOPIC_PATTERN && !channel_is_key_event(channel) &&
-        pool_is_cluster(topic->board->pool->settings) &&
-        teller_of(topic) != feed;
+    if (!pool_is_cluster(topic->board->pool->settings))
+        return false;
+    if (topic->kind != TOPIC_SHARD && channel_is_key_event(channel))
+        return is_of_a_replica(feed);
+    const struct post *teller = topic_teller(topic);
+    return teller != NULL && teller->feed != feed;
 }
 
 void
@@ -221,7 +236,7 @@ board_deliver(struct board *board, const struct feed *feed,
               const struct view *words, struct extent frame)
 {
     struct view channel;
-    const struct topic *topic = find_topic(board, words, &channel);
+    struct topic *topic = find_topic(board, words, &channel);
     struct hearing *hearing;
 
     if (topic == NULL || is_heard_twice(topic, feed, channel))

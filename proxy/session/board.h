@@ -10,12 +10,13 @@
  * it, the last that leaves takes it away.  Where a topic is posted:
  *
  *   a channel       at the shard of its name; in a cluster, whose nodes tell one
- *                   another, it stays where it is as long as that is a primary
+ *                   another, it stays where it is as long as that is a primary,
+ *                   or has become a replica and can be heard
  *   a key's events  (__keyspace@..., __keyevent@...) at every shard, since each
  *                   server tells of its own keys only
  *   a pattern       at every shard; in a cluster at one, unless it may mean
  *                   events of keys.  What the nodes tell one another is then
- *                   taken from one of them
+ *                   taken from one of them, its teller
  *   a shard channel at the shard of its name, in a cluster of its slot
  *
  * Owner: struct session_pool, made with its first listener.  One thread.
@@ -54,7 +55,8 @@ struct topic {
     uint32_t slot;     /* of its name, as clusters have it */
     bool is_releasing; /* its posts are being taken back */
     struct hearing_list hearings;
-    struct post_list posts;
+    struct post_list posts; /* the newest first */
+    struct post *teller;    /* see topic_teller() */
     char name[];
 };
 
@@ -131,6 +133,8 @@ void board_deliver_too_long(struct board *board, const struct view *words);
 
 /* The pool goes by another generation. */
 void board_follow(struct board *board);
+/* A feed cannot be heard: what may as well be elsewhere goes there. */
+void board_on_lost(struct feed *feed);
 /* Clients that have too much are closed, when all have been told: closing one
  * may end others. */
 void board_close_those_over(struct board *board);

@@ -100,16 +100,23 @@ current_of(const struct board *board)
     return board->pool->pool->current;
 }
 
-/* Is it one of the shards, as they are now? */
+/* Is it one of the pool's servers, as they are now; and a shard? */
 static bool
-is_shard(const struct board *board, const struct server *server)
+is_member(const struct board *board, const struct server *server)
 {
     const struct generation *current = current_of(board);
     uint32_t i = 0;
 
-    while (i < current->shard_count && current->servers[i] != server)
+    while (i < current->server_count && current->servers[i] != server)
         i++;
-    return i < current->shard_count;
+    return i < current->server_count;
+}
+
+static bool
+is_shard(const struct board *board, const struct server *server)
+{
+    return is_member(board, server) &&
+        server->shard < current_of(board)->shard_count;
 }
 
 static bool
@@ -119,13 +126,18 @@ is_wanted(const struct post *post)
 }
 
 /* In a cluster any node will do, and the one that it is at is best: nothing is
- * lost or told twice. */
+ * lost or told twice.  One that has become a replica must have been told. */
 static bool
 may_stay(const struct topic *topic, const struct post *post)
 {
-    return topic->kind != TOPIC_SHARD && is_wanted(post) &&
-        pool_is_cluster(topic->board->pool->settings) &&
-        is_shard(topic->board, post->feed->server);
+    const struct board *board = topic->board;
+    const struct server *server = post->feed->server;
+
+    if (topic->kind == TOPIC_SHARD || !is_wanted(post) ||
+        !pool_is_cluster(board->pool->settings))
+        return false;
+    return is_shard(board, server) ||
+        (is_member(board, server) && post->state != POST_WANTED);
 }
 
 static struct server *
@@ -157,6 +169,33 @@ topic_leave_others(struct topic *topic, const struct server *home)
     }
 }
 
+/* At a node that is no shard any more only what all nodes tell is of use. */
+static bool
+is_teller(struct topic *topic, const struct post *post)
+{
+    return topic->kind == TOPIC_PATTERN && may_stay(topic, post) &&
+        topic_teller(topic) == post;
+}
+
+static void
+place_everywhere(struct topic *topic)
+{
+    struct board *board = topic->board;
+    const struct generation *current = current_of(board);
+    struct post *post;
+
+    for (uint32_t i = 0; i < current->shard_count; i++)
+        feed_take(feed_get(board, current->servers[i]), topic);
+    post = LIST_FIRST(&topic->posts);
+    while (post != NULL) {
+        struct post *next = LIST_NEXT(post, topic_link);
+        if (!is_shard(board, post->feed->server) && is_wanted(post) &&
+            !is_teller(topic, post))
+            feed_leave(post);
+        post = next;
+    }
+}
+
 void
 topic_place(struct topic *topic)
 {
@@ -168,8 +207,7 @@ topic_place(struct topic *topic)
         return;
     }
     if (is_everywhere(topic)) {
-        for (uint32_t i = 0; i < current->shard_count; i++)
-            feed_take(feed_get(board, current->servers[i]), topic);
+        place_everywhere(topic);
         return;
     }
     struct server *home = home_of(topic);
@@ -181,7 +219,7 @@ topic_place(struct topic *topic)
     topic_leave_others(topic, home);
 }
 
-/* --- another generation --------------------------------------------------------- */
+/* --- another place ---------------------------------------------------------------- */
 
 static void
 place_all(struct board *board, enum topic_kind kind)
@@ -203,7 +241,7 @@ drop_feeds(struct board *board)
 
     while (feed != NULL) {
         struct feed *next = LIST_NEXT(feed, link);
-        if (!is_shard(board, feed->server))
+        if (!is_member(board, feed->server))
             feed_free(&feed, CLOSE_SERVER_MOVED);
         feed = next;
     }
@@ -215,4 +253,18 @@ board_follow(struct board *board)
     for (int kind = 0; kind < TOPIC_KINDS; kind++)
         place_all(board, (enum topic_kind)kind);
     drop_feeds(board);
+}
+
+void
+board_on_lost(struct feed *feed)
+{
+    struct post *post = TAILQ_FIRST(&feed->posts);
+
+    if (is_shard(feed->board, feed->server))
+        return;
+    while (post != NULL) {
+        struct post *next = TAILQ_NEXT(post, feed_link);
+        topic_place(post->topic);
+        post = next;
+    }
 }

@@ -239,6 +239,8 @@ on_timer(struct timer *timer, void *arg)
     (void)timer;
     if (feed->was_lost)
         take_loss(feed);
+    if (!is_ready(feed))
+        board_on_lost(feed);
     if (feed->was_refused) {
         unsigned doublings = MIN(feed->failures, AGAIN_DOUBLINGS);
         take_refusal(feed);

@@ -38,7 +38,8 @@ struct owed {
 struct feed {
     LIST_ENTRY(feed) link; /* of the board's */
     struct board *board;
-    struct server *server; /* of the pool's current generation */
+    struct server *server; /* of the pool's current generation; in a cluster
+                              it may have become a replica */
     struct lane_lease lease;
     struct post_queue posts;
     TAILQ_HEAD(, owed) owed; /* the oldest first */

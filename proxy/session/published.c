@@ -107,7 +107,8 @@ correct_counts(const struct request *request, struct view rest, struct buf *out)
         if (!reply_next(&rest, &item) || !reply_next(&rest, &count))
             return false;
         int64_t more =
-            audience_correct_channel(request->pool->audience, kind, item.text);
+            audience_correct_channel(request->pool->audience, kind, item.text,
+                                     request->generation);
         encode_bulk(out, item.text);
         encode_integer(out, MAX(count.number + more, 0));
     }
@@ -122,7 +123,8 @@ correct_patterns(const struct request *request, struct view rest,
 
     if (!reply_next(&rest, &item) || item.type != RESP_INTEGER)
         return false;
-    int64_t more = audience_correct_patterns(request->pool->audience);
+    int64_t more = audience_correct_patterns(request->pool->audience,
+                                             request->generation);
     encode_integer(out, MAX(item.number + more, 0));
     return true;
 }

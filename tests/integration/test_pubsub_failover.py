@@ -1,5 +1,6 @@
 """Who listens goes on listening: slots that move, nodes that fail."""
 
+import collections
 import socket
 import threading
 
@@ -8,6 +9,9 @@ import pytest
 from harness import eventually, running_world
 from lib_cluster import TROUBLE, Cluster, start_proxy
 from lib_sentinel import Sentinels
+
+
+CHANNEL = "failing"
 
 
 @pytest.fixture(scope="module", name="world")
@@ -53,6 +57,11 @@ class Listener:
     def texts(self):
         return [words[-1].decode() for words in self.heard]
 
+    def hears_more(self):
+        """Until it has heard another message."""
+        count = len(self.heard)
+        eventually(lambda: len(self.heard) > count, 40, "another message")
+
     def hears(self, publish, text):
         """Until it has heard one of these, once each is published."""
         sent = 0
@@ -81,8 +90,8 @@ def listen_fixture(proxy):
 
 
 def no_twice(listener):
-    texts = listener.texts()
-    assert len(texts) == len(set(texts)), texts
+    counts = collections.Counter(listener.texts())
+    assert not [text for text, count in counts.items() if count > 1]
 
 
 def test_a_cluster_tells_everybody_once(proxy, listen, cluster):
@@ -136,39 +145,106 @@ def test_shard_channels_follow_their_slot(proxy, listen, cluster):
     eventually(lambda: other.texts() == ["y"])
 
 
-@pytest.mark.parametrize("planned", [True, False])
-def test_listeners_outlive_a_failover(proxy, listen, cluster, planned):
-    client = proxy.client()
-    channel = "failing"
-    listeners = {
-        "name": listen(f"SUBSCRIBE {channel}"),
-        "pattern": listen("PSUBSCRIBE fail*"),
-        "shard": listen(f"SSUBSCRIBE {channel}")}
-    victim = cluster.owner_of(channel)
-    if planned:
-        cluster.fail_over(cluster.replicas_of(victim)[0])
-    else:
-        victim.server.kill()
-        cluster.wait_for_new_primary(victim)
-
-    def publish(command):
-        def attempt(text):
-            try:
-                client.execute_command(command, channel, text)
-            except TROUBLE:
-                pass  # the node may be gone yet
-        return attempt
-
-    listeners["name"].hears(publish("PUBLISH"), "after-name")
-    listeners["pattern"].hears(publish("PUBLISH"), "after-pattern")
-    listeners["shard"].hears(publish("SPUBLISH"), "after-shard")
-    no_twice(listeners["name"])
-    no_twice(listeners["pattern"])
-    if not planned:
+@pytest.fixture(name="victim")
+def victim_fixture(cluster):
+    """The primary of the channel that is failed over; whole at the end."""
+    victim = cluster.owner_of(CHANNEL)
+    yield victim
+    if not victim.server.process.is_running():
         victim.server.start()
     cluster.wait()
-    # By name and by pattern.
-    eventually(lambda: client.publish(channel, "counted") == 2)
+
+
+# A shard channel moves with its slot, and the old node may have told the new one
+# what that has not told yet.
+SPREAD = ("name", "pattern", "everything")
+
+
+@pytest.fixture(name="listeners")
+def listeners_fixture(listen):
+    return {
+        "name": listen(f"SUBSCRIBE {CHANNEL}"),
+        "pattern": listen("PSUBSCRIBE fail*"),
+        "everything": listen("PSUBSCRIBE *"),
+        "shard": listen(f"SSUBSCRIBE {CHANNEL}")}
+
+
+class Publisher:
+    """Publishes one number after the other in a thread, until it is told."""
+
+    def __init__(self, proxy, command):
+        self.client = proxy.client()
+        self.command = command
+        self.tried = 0
+        self.answered = []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._publish, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        self._thread.join()
+
+    def _publish(self):
+        while not self._stop.is_set():
+            text = f"{self.command}{self.tried}"
+            self.tried += 1
+            try:
+                self.client.execute_command(self.command, CHANNEL, text)
+                self.answered.append(text)
+            except TROUBLE:
+                pass  # the node may be gone yet
+
+    def is_answered(self, count=30):
+        """So many more times."""
+        enough = len(self.answered) + count
+        eventually(lambda: len(self.answered) >= enough, 40,
+                   f"{self.command} to be answered")
+
+
+def test_a_planned_failover_tells_everything_once(proxy, listeners, cluster,
+                                                  victim):
+    """What is published before it, while it keeps clients waiting, and after.
+
+    The node that is listened to may be asked to tell what it has held only when
+    it has become a replica.
+    """
+    with Publisher(proxy, "PUBLISH") as publisher, \
+            Publisher(proxy, "SPUBLISH"):
+        publisher.is_answered()
+        cluster.fail_over(cluster.replicas_of(victim)[0])
+        publisher.is_answered()
+        listeners["shard"].hears_more()
+        cluster.wait()
+        publisher.is_answered()
+    for name in SPREAD:
+        listener = listeners[name]
+        # Two nodes have told it, so the order may differ.
+        eventually(lambda: set(publisher.answered) <= set(listener.texts()),
+                   10, "all that was published to be heard")
+        no_twice(listener)
+    client = proxy.client()
+    assert client.publish(CHANNEL, "counted") == 3
+    assert client.execute_command("PUBSUB", "NUMSUB", CHANNEL) == \
+        [CHANNEL.encode(), 1]
+    assert client.execute_command("PUBSUB", "NUMPAT") == 2
+
+
+def test_listeners_outlive_a_death(proxy, listeners, cluster, victim):
+    victim.server.kill()
+    cluster.wait_for_new_primary(victim)
+    with Publisher(proxy, "PUBLISH"), Publisher(proxy, "SPUBLISH"):
+        for listener in listeners.values():
+            listener.hears_more()
+    for name in SPREAD:
+        no_twice(listeners[name])
+    victim.server.start()
+    cluster.wait()
+    client = proxy.client()
+    eventually(lambda: client.publish(CHANNEL, "counted") == 3)
 
 
 def test_listeners_follow_a_master(world):
