@@ -151,6 +151,7 @@ join_value(struct line *line, struct view other)
 
 /* --- texts -------------------------------------------------------------------- */
 
+/* The first line of a section; 0 when there is none. */
 static size_t
 find_title(struct page *page, struct view title)
 {
@@ -158,6 +159,16 @@ find_title(struct page *page, struct view title)
         if (page->lines[i].is_title && view_equal(page->lines[i].name, title))
             return page->at = i + 1;
     }
+    return 0;
+}
+
+static size_t
+get_title(struct page *page, struct view title)
+{
+    size_t found = find_title(page, title);
+
+    if (found > 0)
+        return found;
     struct line *line = insert_line(page, page->count);
     line->name = title;
     line->is_title = true;
@@ -181,19 +192,38 @@ add_field(struct page *page, size_t section, struct view text)
     buf_append_view(&line->value, text);
 }
 
+/* The proxy's own, whatever servers have said. */
 static void
-add_text(struct page *page, struct view text)
+put_field(struct page *page, size_t section, struct view text)
 {
-    size_t section = 0; /* its first line */
+    struct view name = view_take(&text, ':');
+    struct line *line = find_in_section(page, section, name);
+
+    if (line == NULL) {
+        line = insert_line(page, page->at);
+        line->name = name;
+    }
+    line->value.len = 0;
+    buf_append_view(&line->value, text);
+}
+
+typedef size_t (*section_fn)(struct page *page, struct view title);
+typedef void (*field_fn)(struct page *page, size_t section, struct view text);
+
+/* Section by section (of which the first line is known), line by line. */
+static void
+read_page(struct page *page, struct view text, section_fn find, field_fn take)
+{
+    size_t section = 0;
 
     while (text.len > 0) {
         struct view line = view_take(&text, '\n');
         if (line.len > 0 && line.data[line.len - 1] == '\r')
             line.len--;
         if (line.len > 0 && line.data[0] == '#')
-            section = find_title(page, line);
+            section = find(page, line);
         else if (section > 0 && memchr(line.data, ':', line.len) != NULL)
-            add_field(page, section, line);
+            take(page, section, line);
     }
 }
 
@@ -231,7 +261,8 @@ write_page(const struct page *page, struct buf *out)
 }
 
 bool
-info_merge(const struct chain *replies, uint32_t count, struct buf *out)
+info_merge(const struct chain *replies, uint32_t count, struct view own,
+           struct buf *out)
 {
     struct buf *bytes = mem_array(count, sizeof(*bytes));
     struct page page = {0};
@@ -243,8 +274,9 @@ info_merge(const struct chain *replies, uint32_t count, struct buf *out)
         if (!read_text(&replies[i], &bytes[i], &text))
             continue;
         is_any = true;
-        add_text(&page, text);
+        read_page(&page, text, get_title, add_field);
     }
+    read_page(&page, own, find_title, put_field);
     write_page(&page, out);
     for (size_t i = 0; i < page.count; i++)
         buf_fini(&page.lines[i].value);

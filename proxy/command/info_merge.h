@@ -7,7 +7,8 @@
  *                                                  cmdstat_set:calls=4
  *
  * What is counted is added; of Persistence, where numbers are mostly states, the
- * greatest is told; everything else is the first server's.
+ * greatest is told; everything else is the first server's.  What is the proxy's own
+ * stands in the place of what servers say of it.
  *
  * Pure.
  */
@@ -18,8 +19,9 @@
 #include "base/chain.h"
 
 /* Append the text.  Replies that are errors count for nothing; false when none
- * is a text. */
-bool info_merge(const struct chain *replies, uint32_t count,
+ * is a text.  `own` is a text as well, of which those sections count that servers
+ * speak of. */
+bool info_merge(const struct chain *replies, uint32_t count, struct view own,
                 struct buf *out) MUST_CHECK;
 
 #endif

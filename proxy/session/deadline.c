@@ -142,8 +142,7 @@ request_expire(struct request *request)
         return;
     }
     if (request->call.body.chunk == NULL) {
-        request_fail(request, VIEW("ERR proxy: the question to all workers "
-                                   "was not answered in time"));
+        request_fail(request, VIEW(REQUEST_TEXT_NO_ANSWER));
         return;
     }
     if (request->attempt.hold == HOLD_DOUBT) {

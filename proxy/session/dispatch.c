@@ -422,7 +422,8 @@ forward_to_servers(const struct incoming *in)
         forward_by_key(in, key);
     else if (in->command->keyspec[0] != '\0')
         route_by_keys(in);
-    else if (server_command_is_for_all(in->session, in->command))
+    else if (server_command_is_for_all(in->session, in->command) ||
+             in->command->id == COMMAND_ID_INFO)
         fanout_start(in);
     else if (in->session->generation->shard_count == 1 ||
              !answer_locally(in))

@@ -384,6 +384,8 @@ fanout_finish(struct request *request)
         ask_anew(request);
         return false;
     }
+    if (fanout_asks_control(request))
+        return false;
     return fanout_answer(request);
 }
 

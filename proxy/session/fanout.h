@@ -34,8 +34,11 @@ bool fanout_try(const struct incoming *in) MUST_CHECK;
  * whether they may begin, so that no shard may keep it back. */
 void fanout_keyspace(struct request *request, struct view head);
 
-/* All parts have their answers: merge them.  False: they, or others, are asked
- * anew; the job may be another one now. */
+/* What control has to say of INFO that was asked of the servers. */
+void fanout_take_own(struct request *request, struct view text);
+
+/* All parts have their answers: merge them.  False: not yet, or they, or others, are
+ * asked anew; the job may be another one now. */
 bool fanout_finish(struct request *request) MUST_CHECK;
 
 /* Parts that are held go as the pass allows. */

@@ -60,18 +60,47 @@ merge_by_kind(struct request *request)
                         &request->reply);
 }
 
-/* The servers' own, as the administrator wants it. */
+/* The servers' own, as the administrator wants it, but whose clients they are. */
 static enum merge_result
 tell_info(struct request *request)
 {
     struct split_job *job = request->job;
     struct buf text = {0};
 
-    if (!info_merge(job->replies, job->split.part_count, &text))
+    if (!info_merge(job->replies, job->split.part_count,
+                    buf_view(&job->fanout->head), &text))
         return merge_by_kind(request);
     tell_text(request, &text);
     buf_fini(&text);
     return MERGE_OK;
+}
+
+bool
+fanout_asks_control(struct request *request)
+{
+    struct session *session = request->session;
+    struct fanout_job *fanout = request->job->fanout;
+
+    if (request->command->id != COMMAND_ID_INFO || fanout->has_asked ||
+        !server_command_is(session, request->command))
+        return false;
+    struct question question = {
+        .kind = QUESTION_INFO,
+        .session_id = session->id,
+        .request_id = request->id,
+        .pool = request->pool->id,
+        .text = VIEW("clients"),
+    };
+    fanout->has_asked = true;
+    request->pool->env->ask(request->pool->env, &question);
+    return true;
+}
+
+void
+fanout_take_own(struct request *request, struct view text)
+{
+    buf_append_view(&request->job->fanout->head, text);
+    split_job_gathered(request);
 }
 
 /* By what is asked. */

@@ -18,7 +18,8 @@ struct fanout_job {
     struct scan_page page;   /* ... and what they have, charged to the session */
     uint64_t page_size;      /* which the client would like */
     uint8_t shards;          /* that are through with their part of the page */
-    struct buf head;         /* INFO: all but the keys */
+    struct buf head;         /* INFO: all but the keys, or what is our own */
+    bool has_asked;          /* ... control for that */
     struct timer patience;   /* ... which are waited for no longer than this */
     struct request *request;
     uint8_t rounds;
@@ -31,6 +32,9 @@ fanout_is_scan(const struct command *command)
     return command->id == COMMAND_ID_SCAN;
 }
 
+/* All parts have their answers: is something of the proxy's own needed besides?
+ * Then it is asked for, and the job is gathered again when it is here. */
+bool fanout_asks_control(struct request *request) MUST_CHECK;
 /* Ask the shard that a scan has come to. */
 void fanout_send_scan(struct request *request);
 /* No shard is left: answer with what has come so far. */

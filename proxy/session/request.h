@@ -73,6 +73,10 @@ struct request {
     struct request *next_free;
 };
 
+/* Control has not answered a question in time. */
+#define REQUEST_TEXT_NO_ANSWER \
+    "ERR proxy: the question to all workers was not answered in time"
+
 /* The session's next request: read the command's name and act on it.  It
  * stands at `off` in `chunk`; the scanner has its words.  False: not now, as it
  * must wait until everything before it is answered; offer it again then. */

@@ -480,6 +480,10 @@ split_job_expire(struct request *request)
 {
     struct split_job *job = request->job;
 
+    if (job->left == 0) {
+        request_fail(request, VIEW(REQUEST_TEXT_NO_ANSWER));
+        return;
+    }
     request->refs++;
     for (uint32_t i = 0; i < job->split.part_count; i++) {
         struct part_call *part = &job->parts[i];

@@ -185,6 +185,10 @@ survey_answer(struct session_env *env, const struct question *answer)
 
     if (request == NULL)
         return; /* it has gone, or it is too late */
+    if (answer->kind == QUESTION_INFO && request->job != NULL) {
+        fanout_take_own(request, answer->text);
+        return;
+    }
     if (answer->kind == QUESTION_INFO && wants_keyspace(answer->text)) {
         fanout_keyspace(request, answer->text);
         return;

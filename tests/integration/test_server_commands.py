@@ -2,6 +2,9 @@
 
 import pytest
 
+from harness import eventually
+from resp import encode
+
 ONE = """
     pointsman:
       workers: 1
@@ -79,3 +82,15 @@ def test_numbers_of_all_servers_are_added(world):
     assert through["redis_version"] == direct[0]["redis_version"]
     assert set(through) >= set(direct[0])
     assert client.info("stats")["keyspace_hits"] == 30
+
+
+@pytest.mark.parametrize("config", [ONE, THREE], ids=["one", "three"])
+def test_clients_are_those_of_the_pool(world, config):
+    servers = world.start_servers(3)
+    proxy = world.proxy(config, **dict(
+        zip("abc", [server.address for server in servers])))
+    blocked, client = proxy.raw(), proxy.client()
+    blocked.send(encode("BLPOP", "nosuch", "0"))
+    eventually(lambda: client.info()["blocked_clients"] == 1)
+    assert client.info("clients")["connected_clients"] == 2
+    assert "connected_clients" not in client.info("stats")

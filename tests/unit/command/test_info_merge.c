@@ -7,10 +7,13 @@
 
 #define MAX_SHARDS 3
 
+static struct view own;
+
 static void
 set_up(void)
 {
     chunk_pool_init(&pool);
+    own = VIEW("");
 }
 
 static void
@@ -28,7 +31,7 @@ merge(const char *const *replies, size_t step, struct buf *out)
 
     for (; count < MAX_SHARDS && replies[count] != NULL; count++)
         push_pieces(&chains[count], view_str(replies[count]), step, step);
-    bool is_any = info_merge(chains, count, out);
+    bool is_any = info_merge(chains, count, own, out);
     for (uint32_t i = 0; i < count; i++)
         chain_clear(&chains[i]);
     return is_any;
@@ -63,6 +66,23 @@ START_TEST(counts_are_added_and_states_are_not)
                 "rdb_changes_since_last_save:7\r\n"
                 "rdb_last_bgsave_status:ok\r\n\r\n"
                 "# Stats\r\nexpired_keys:2\r\nratio:0.5\r\n");
+}
+END_TEST
+
+START_TEST(what_is_our_own_stands_in_the_place_of_what_servers_say)
+{
+    const char *replies[MAX_SHARDS] = {
+        "$1\r\n# Clients\r\nconnected_clients:1\r\nmaxclients:10000\r\n\r\n"
+        "# Stats\r\nexpired_keys:3\r\n",
+        "$1\r\n# Clients\r\nconnected_clients:1\r\nmaxclients:10000\r\n\r\n"
+        "# Stats\r\nexpired_keys:3\r\n"};
+
+    own = VIEW("# Clients\r\nconnected_clients:7\r\nblocked_clients:5\r\n\r\n"
+               "# Other\r\nx:1\r\n");
+    expect_text(replies,
+                "# Clients\r\nconnected_clients:7\r\nmaxclients:20000\r\n"
+                "blocked_clients:5\r\n\r\n"
+                "# Stats\r\nexpired_keys:6\r\n");
 }
 END_TEST
 
@@ -108,6 +128,8 @@ main(void)
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, counts_are_added_and_states_are_not);
+    tcase_add_test(tcase,
+                   what_is_our_own_stands_in_the_place_of_what_servers_say);
     tcase_add_test(tcase, what_only_some_have_keeps_to_its_section);
     tcase_add_test(tcase, what_is_no_text_counts_for_nothing);
     return unit_run("command", tcase);
