@@ -4,6 +4,7 @@
 #include "session/pause.h"
 
 #include "base/mem.h"
+#include "session/scripts.h"
 #include "session/survey_priv.h"
 #include "session/transaction.h"
 
@@ -233,5 +234,9 @@ pause_must_wait_early(struct session *session, const struct command *command)
 bool
 pause_must_wait(const struct incoming *in)
 {
+    const struct pause *pause = in->session->pool->pause;
+
+    if (pause != NULL && pause->mode == PAUSE_WRITE && scripts_only_reads(in))
+        return false;
     return pause_must_wait_early(in->session, in->command);
 }

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "command/outcome.h"
 #include "command/script_memory.h"
+#include "command/shebang.h"
 #include "route/hash.h"
 #include "session/body_words.h"
 #include "session/script_load.h"
@@ -102,6 +103,34 @@ scripts_note(const struct incoming *in)
         break;
     default:
         break;
+    }
+}
+
+static bool
+kept_only_reads(struct session_pool *pool, struct view hex)
+{
+    struct script_digest digest;
+    struct buf body = {0};
+
+    bool result = script_digest_parse(hex, &digest) &&
+        script_memory_find(pool->scripts, &digest, &body) &&
+        shebang_has_flag(buf_view(&body), VIEW("no-writes"));
+    buf_fini(&body);
+    return result;
+}
+
+bool
+scripts_only_reads(const struct incoming *in)
+{
+    struct view word = command_arg(&in->args, 1);
+
+    switch ((int)in->command->id) {
+    case COMMAND_ID_EVAL:
+        return shebang_has_flag(word, VIEW("no-writes"));
+    case COMMAND_ID_EVALSHA:
+        return kept_only_reads(in->session->pool, word);
+    default:
+        return false;
     }
 }
 

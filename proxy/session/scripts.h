@@ -32,6 +32,9 @@ void scripts_note(const struct incoming *in);
  * the first; freed with mem_free(). */
 void scripts_want(struct script_wants **wants, const struct incoming *in);
 
+/* Does it run a script that says of itself that it does not write? */
+bool scripts_only_reads(const struct incoming *in) MUST_CHECK;
+
 /* SCRIPT EXISTS: which of its digests are kept, a byte for each; freed with
  * mem_free(). */
 uint8_t *scripts_known(const struct incoming *in) MUST_CHECK;

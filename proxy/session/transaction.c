@@ -283,7 +283,8 @@ queue(const struct incoming *in)
         scripts_want(&transaction->wants, in);
     }
     transaction->count++;
-    if ((in->command->flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE)) != 0)
+    if ((in->command->flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE)) != 0 &&
+        !scripts_only_reads(in))
         transaction->writes = true;
     transaction_answer(in, VIEW("+QUEUED\r\n"));
 }
