@@ -112,7 +112,7 @@ static void
 describe_memory(const struct session *session, struct buf *out)
 {
     const struct stream *stream = &session->stream;
-    size_t input = stream_input_len(stream);
+    size_t input = stream_input_len(stream) + session->asked_bytes;
     size_t output = stream->out.bytes + session->held_bytes;
 
     buf_printf(out,

@@ -329,6 +329,7 @@ ask(const struct incoming *in, struct question *question)
     question->request_id = request->id;
     question->pool = session->pool->id;
     request_start_deadline(request);
+    request_weigh(request, in->bytes.len);
     if (question->kind == QUESTION_INFO && pool_is_followed(session->pool->settings))
         session->barrier = true; /* all shards will be asked, too */
     env->ask(env, question);
