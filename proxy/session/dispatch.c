@@ -125,6 +125,8 @@ request_place(struct session *session, struct view key)
 static void
 forward(const struct incoming *in, struct place place)
 {
+    if (unlikely(in->session->is_scripting))
+        long_script_leave(in->session, in->command);
     struct request *request = request_new(in->session, in->command);
 
     request->attempt.slot = (uint16_t)place.slot;
@@ -231,7 +233,7 @@ route_by_keys(const struct incoming *in)
     }
     scripts_note(in);
     if (unlikely(long_script_is(in->command)))
-        long_script_watch(in->session->pool);
+        long_script_begin(in->session);
     key_list_init(&keys);
     if (command_keys(in->command, &in->args, &keys) == KEYS_MALFORMED)
         keys.count = 0; /* any shard says what is wrong */

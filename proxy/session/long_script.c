@@ -7,6 +7,7 @@
 #include "session/request.h"
 #include "session/session.h"
 
+#define LANES_FOR_BOTH 4 /* below, one kind does for all */
 #define LONG_SCRIPT_US (LONG_SCRIPT_MS * UINT64_C(1000))
 
 /* May it run for long, on a lane that others share? */
@@ -78,10 +79,40 @@ long_script_init(struct session_pool *pool)
     timer_init(&pool->long_script, pool->env->loop, on_timer, pool);
 }
 
-void
-long_script_watch(struct session_pool *pool)
+static void
+watch(struct session_pool *pool)
 {
     pool->script_us = loop_now_us(pool->env->loop);
     if (!timer_is_active(&pool->long_script))
         timer_start(&pool->long_script, LONG_SCRIPT_MS);
+}
+
+/* --- lanes for scripts ------------------------------------------------------- */
+
+/* Is there room for two kinds of lanes? */
+static bool
+has_room(const struct session *session)
+{
+    const struct generation *generation = session->generation;
+
+    return generation->shard_count > 0 &&
+        generation_server(generation, 0)->lane_max >= LANES_FOR_BOTH;
+}
+
+void
+long_script_begin(struct session *session)
+{
+    watch(session->pool);
+    if (session->is_scripting || !TAILQ_EMPTY(&session->queue) ||
+        session->watch != NULL || !has_room(session))
+        return;
+    session->is_scripting = true;
+    session->has_scripted = true;
+}
+
+void
+long_script_leave(struct session *session, const struct command *command)
+{
+    if (TAILQ_EMPTY(&session->queue) && !long_script_is(command))
+        session->is_scripting = false;
 }

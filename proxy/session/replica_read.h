@@ -45,7 +45,8 @@ attempt_lane_key(const struct session *session, const struct attempt *attempt)
 {
     return (struct lane_key){.db = session->db,
                              .resp = session->resp,
-                             .is_readonly = attempt->at_replica};
+                             .is_readonly = attempt->at_replica,
+                             .is_scripting = session->is_scripting};
 }
 
 /* A replica has answered with this error: shall the primary answer instead? */

@@ -93,6 +93,8 @@ struct session {
     bool is_postponed : 1;  /* its next command waits for the end of a pause */
     bool is_gathering : 1;  /* a large request that is not passed on */
     bool is_heavy : 1;
+    bool is_scripting : 1;  /* keeps to the lanes for scripts (long_script.h) */
+    bool has_scripted : 1;  /* ... or has */
     uint8_t light_replies;  /* in a row, while heavy */
     struct request_scan *scan;    /* in the middle of a request */
     struct upload *upload;        /* in the middle of a large one */

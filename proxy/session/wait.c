@@ -346,11 +346,12 @@ lease(struct own_lane *own)
 }
 
 static void
-ask(struct wait *wait, uint32_t shard)
+ask_over(struct wait *wait, uint32_t shard, bool is_scripting)
 {
     struct server *server = generation_server(wait->session->generation, shard);
     struct lane_key key = {.db = wait->session->db,
-                           .resp = wait->session->resp};
+                           .resp = wait->session->resp,
+                           .is_scripting = is_scripting};
     struct own_lane *own = find_own(wait, server, key);
 
     if (own == NULL) {
@@ -366,6 +367,15 @@ ask(struct wait *wait, uint32_t shard)
         submit_now(own);
     else
         fail_unreachable(own);
+}
+
+/* Its last write may have gone over either kind of lane. */
+static void
+ask(struct wait *wait, uint32_t shard)
+{
+    ask_over(wait, shard, false);
+    if (wait->session->has_scripted)
+        ask_over(wait, shard, true);
 }
 
 static void

@@ -66,13 +66,14 @@ enum lane_state {
     LANE_CLOSED      /* in its grave */
 };
 
-/* What calls of different clients must have in common to share a lane. */
+/* What calls of different clients must have in common to share a lane.  No byte
+ * is without a name: lane_key_equal() compares all at once. */
 struct lane_key {
     uint32_t db;
     uint8_t resp; /* 2 or 3 */
     bool is_readonly; /* a replica that is to be read from */
     bool is_aside;    /* for what may not wait behind a script that runs */
-    uint8_t unused;   /* 0; lane_key_equal() compares all bytes at once */
+    bool is_scripting; /* for those who run scripts, which may last */
 };
 
 static inline bool
