@@ -21,6 +21,7 @@ enum fanout_kind {
     FANOUT_LOG,    /* entries, the newest first */
     FANOUT_FIRST,  /* all succeed: what the first says */
     FANOUT_SOME,   /* anybody's that is not null */
+    FANOUT_BUSY,   /* of who runs a script: its second element is not null */
     FANOUT_ONE_IS_ENOUGH /* who succeeds speaks for all */
 };
 
@@ -39,6 +40,7 @@ static const uint8_t kinds[COMMAND_ID_ALL] = {
     [COMMAND_ID_FUNCTION_FLUSH] = FANOUT_FIRST,
     [COMMAND_ID_FUNCTION_RESTORE] = FANOUT_FIRST,
     [COMMAND_ID_FUNCTION_KILL] = FANOUT_ONE_IS_ENOUGH,
+    [COMMAND_ID_FUNCTION_STATS] = FANOUT_BUSY,
     [COMMAND_ID_PUBSUB_CHANNELS] = FANOUT_UNION,
     [COMMAND_ID_PUBSUB_SHARDCHANNELS] = FANOUT_UNION,
     [COMMAND_ID_PUBSUB_NUMSUB] = FANOUT_COUNTS,
@@ -321,10 +323,12 @@ is_null(const struct chain_cursor *cursor)
     struct chain_cursor at = *cursor;
     int64_t len;
 
-    if (chain_cursor_peek(&at) == RESP_NULL)
+    char type = chain_cursor_peek(&at);
+
+    if (type == RESP_NULL)
         return true;
-    return chain_cursor_peek(&at) == RESP_BULK &&
-        chain_cursor_number(&at, RESP_BULK, &len) && len < 0;
+    return (type == RESP_BULK || type == RESP_ARRAY) &&
+        chain_cursor_number(&at, type, &len) && len < 0;
 }
 
 static bool
@@ -340,6 +344,29 @@ merge_some(struct gather *gather, uint64_t dice)
     for (chosen = 0; is_null(&gather->cursors[chosen]) || skip > 0; chosen++)
         skip -= !is_null(&gather->cursors[chosen]);
     return give_one(gather, chosen);
+}
+
+/* "running_script", and what it is. */
+static bool
+is_busy(struct gather *gather, const struct chain_cursor *cursor)
+{
+    struct chain_cursor at = *cursor;
+    char type = chain_cursor_peek(&at);
+    int64_t count;
+
+    return (type == RESP_ARRAY || type == RESP_MAP) &&
+        chain_cursor_number(&at, type, &count) && count > 0 &&
+        chain_cursor_element(&at, &gather->scan) && !is_null(&at);
+}
+
+static bool
+merge_busy(struct gather *gather)
+{
+    uint32_t chosen = 0;
+
+    while (chosen < gather->count && !is_busy(gather, &gather->cursors[chosen]))
+        chosen++;
+    return give_one(gather, chosen < gather->count ? chosen : 0);
 }
 
 static bool
@@ -375,6 +402,9 @@ merge_by_kind(struct gather *gather, const struct fanout *fanout)
         break;
     case FANOUT_SOME:
         is_good = merge_some(gather, fanout->dice);
+        break;
+    case FANOUT_BUSY:
+        is_good = merge_busy(gather);
         break;
     }
     mem_free(counts);

@@ -21,7 +21,7 @@
 bool fanout_is_for(const struct session *session,
                    const struct command *command) MUST_CHECK;
 
-/* Does it end a script that runs?  Then it may not wait behind that. */
+/* Is it about a script that runs?  Then it may not wait behind that. */
 bool fanout_is_aside(const struct command *command) MUST_CHECK;
 
 /* Send it to all shards. */

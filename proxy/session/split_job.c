@@ -229,9 +229,10 @@ static struct lane_key
 part_lane_key(const struct part_call *part)
 {
     /* A server that runs a script answers neither SELECT nor what waits behind
-     * it; the replies to what ends one are the same in both versions. */
+     * it. */
     if (unlikely(fanout_is_aside(part->request->command)))
-        return (struct lane_key){.resp = 2, .is_aside = true};
+        return (struct lane_key){.resp = part->request->session->resp,
+                                 .is_aside = true};
     return attempt_lane_key(part->request->session, &part->attempt);
 }
 

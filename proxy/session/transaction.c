@@ -188,7 +188,10 @@ fate_of(const struct incoming *in)
         return FATE_QUEUE;
     case CLASS_FANOUT:
     case CLASS_CURSOR:
-        return is_single ? FATE_QUEUE : FATE_REFUSE;
+        /* While a transaction runs no shard runs anything else. */
+        return is_single || command->id == COMMAND_ID_FUNCTION_STATS
+            ? FATE_QUEUE
+            : FATE_REFUSE;
     case CLASS_LOCAL:
         return fate_of_local(in, is_single);
     case CLASS_PIN:

@@ -106,6 +106,31 @@ START_TEST(integers_are_added)
 }
 END_TEST
 
+START_TEST(who_runs_a_script_tells_of_it)
+{
+    static const struct fanout_case cases[] = {
+        {"FUNCTION STATS",
+         {"*4\r\n+running_script\r\n*-1\r\n+engines\r\n:1\r\n",
+          "*4\r\n+running_script\r\n*1\r\n+f\r\n+engines\r\n:2\r\n"},
+         MERGE_OK,
+         "*4\r\n+running_script\r\n*1\r\n+f\r\n+engines\r\n:2\r\n"},
+        {"FUNCTION STATS",
+         {"%2\r\n+running_script\r\n_\r\n+engines\r\n:1\r\n",
+          "%2\r\n+running_script\r\n%0\r\n+engines\r\n:2\r\n",
+          "%2\r\n+running_script\r\n_\r\n+engines\r\n:3\r\n"},
+         MERGE_OK,
+         "%2\r\n+running_script\r\n%0\r\n+engines\r\n:2\r\n"},
+        {"FUNCTION STATS",
+         {"%2\r\n+running_script\r\n_\r\n+engines\r\n:1\r\n",
+          "%2\r\n+running_script\r\n_\r\n+engines\r\n:2\r\n"},
+         MERGE_OK,
+         "%2\r\n+running_script\r\n_\r\n+engines\r\n:1\r\n"},
+    };
+
+    EXPECT_ALL(cases);
+}
+END_TEST
+
 START_TEST(keys_stand_one_behind_the_other)
 {
     static const struct fanout_case cases[] = {
@@ -311,6 +336,7 @@ main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, every_row_of_the_class_has_a_way_to_be_merged);
     tcase_add_test(tcase, integers_are_added);
+    tcase_add_test(tcase, who_runs_a_script_tells_of_it);
     tcase_add_test(tcase, keys_stand_one_behind_the_other);
     tcase_add_test(tcase, channels_are_named_once);
     tcase_add_test(tcase, subscribers_are_added_by_channel);
