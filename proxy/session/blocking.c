@@ -93,6 +93,19 @@ timeout_of(const struct command *command, const struct command_args *args)
     }
 }
 
+/* --- whether it waits ----------------------------------------------------------- */
+
+static void
+set_waiting(struct session *session, bool is_waiting)
+{
+    struct blocking *blocking = session->blocking;
+    struct cell *count = &session->pool->stats->clients_blocked;
+
+    cell_add(count, (uint64_t)is_waiting);
+    cell_sub(count, (uint64_t)blocking->is_waiting);
+    blocking->is_waiting = is_waiting;
+}
+
 /* --- the id of its connection -------------------------------------------------- */
 
 static void
@@ -101,9 +114,12 @@ on_id(struct call *call, const struct reply_piece *piece)
     struct blocking *blocking = CONTAINER_OF(call, struct blocking, id_call);
     struct view reply = view_of(piece->chunk->data + piece->off, piece->len);
 
-    if (piece->last && piece->type == ':' && reply.len > 3)
+    if (!piece->last)
+        return;
+    if (piece->type == ':' && reply.len > 3)
         (void)!view_to_u64(view_of(reply.data + 1, reply.len - 3),
                            &blocking->lane->client_id);
+    set_waiting(blocking->request->session, true);
 }
 
 static void
@@ -118,14 +134,13 @@ static const struct call_ops id_call_ops = {
 };
 
 /* Somebody may want to unblock it, which takes the server's name for the
- * connection; it is asked for once. */
+ * connection; it is asked for once.  The answer tells as well that the server
+ * has come to what stands behind the question. */
 static void
 ask_id(struct blocking *blocking, struct lane *lane)
 {
     struct view words = VIEW("*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n");
 
-    if (lane->client_id != 0)
-        return;
     ASSERT(blocking->id_call.state == CALL_IDLE);
     chunk_unref(&blocking->id_call.body.chunk);
     call_init(&blocking->id_call, &id_call_ops);
@@ -147,17 +162,6 @@ on_timeout(struct timer *timer, void *arg)
         stream_race_expire(blocking->race);
     else
         request_expire(blocking->request);
-}
-
-static void
-set_waiting(struct session *session, bool is_waiting)
-{
-    struct blocking *blocking = session->blocking;
-    struct cell *count = &session->pool->stats->clients_blocked;
-
-    cell_add(count, (uint64_t)is_waiting);
-    cell_sub(count, (uint64_t)blocking->is_waiting);
-    blocking->is_waiting = is_waiting;
 }
 
 void
@@ -186,9 +190,10 @@ blocking_begin(struct request *request, struct lane *lane)
 
     request_stop_deadline(request);
     request_compact(request); /* it may stay for hours */
-    if (lane != NULL)
+    if (lane != NULL && lane->client_id == 0)
         ask_id(blocking, lane);
-    set_waiting(request->session, true);
+    else
+        set_waiting(request->session, true);
     blocking->is_moving = false;
     if (blocking->timeout_ms == FOR_EVER_MS)
         return;
