@@ -12,6 +12,7 @@
 #include "net/net_priv.h"
 
 #define US_PER_SECOND 1000000u
+#define LOOP_WATCHERS 3 /* turn_start, events, turn_end */
 
 static void
 empty_graves(struct loop *loop)
@@ -82,6 +83,37 @@ on_idle(struct ev_loop *ev, ev_idle *watcher, int revents)
     (void)revents;
     if (stream != NULL)
         write_lingering(stream);
+}
+
+/* --- events ------------------------------------------------------------------- */
+
+/* libev calls for the last event first.  Whoever came first shall be served
+ * first, as by a server, so that of two clients one who has seen what the other
+ * sent is not ahead of that.  Streams may be closed meanwhile; their memory
+ * outlives the turn. */
+
+static void
+serve_ready(struct loop *loop)
+{
+    while (loop->ready_count > 0)
+        stream_on_ready(loop->ready[--loop->ready_count]);
+}
+
+void
+loop_add_ready(struct loop *loop, struct stream *stream)
+{
+    if (unlikely(loop->ready_count == LOOP_READY))
+        serve_ready(loop);
+    loop->ready[loop->ready_count++] = stream;
+}
+
+/* Behind all events of sockets, before timers. */
+static void
+on_events(struct ev_loop *ev, ev_check *watcher, int revents)
+{
+    (void)ev;
+    (void)revents;
+    serve_ready(watcher->data);
 }
 
 /* --- turns ------------------------------------------------------------------ */
@@ -156,9 +188,13 @@ loop_new(void)
     ev_set_priority(&loop->turn_start, EV_MAXPRI);
     loop->turn_start.data = loop;
     ev_check_start(loop->ev, &loop->turn_start);
-    /* Neither keeps the loop alive. */
-    ev_unref(loop->ev);
-    ev_unref(loop->ev);
+    ev_check_init(&loop->events, on_events);
+    ev_set_priority(&loop->events, EV_MINPRI + 1);
+    loop->events.data = loop;
+    ev_check_start(loop->ev, &loop->events);
+    /* None of them keeps the loop alive. */
+    for (unsigned i = 0; i < LOOP_WATCHERS; i++)
+        ev_unref(loop->ev);
     return loop;
 }
 
@@ -175,10 +211,11 @@ loop_free(struct loop **loopp)
         write_lingering(TAILQ_FIRST(&loop->lingering));
     ev_idle_stop(loop->ev, &loop->idle);
     empty_graves(loop);
-    ev_ref(loop->ev);
-    ev_ref(loop->ev);
+    for (unsigned i = 0; i < LOOP_WATCHERS; i++)
+        ev_ref(loop->ev);
     ev_prepare_stop(loop->ev, &loop->turn_end);
     ev_check_stop(loop->ev, &loop->turn_start);
+    ev_check_stop(loop->ev, &loop->events);
     ev_loop_destroy(loop->ev);
     chunk_pool_fini(&loop->chunks);
     mem_free(loop);

@@ -10,6 +10,7 @@
 #include "net/stream.h"
 
 #define LOOP_HOOKS 4
+#define LOOP_READY 256 /* more events than this are not kept in order */
 #define LOOP_SCRATCH 65536 /* small extents are copied here to be written */
 #define LINGER_US 200 /* output waits no longer for what will follow */
 #define LINGER_BYTES 4096 /* output of this much does not wait */
@@ -23,6 +24,9 @@ struct loop {
     uint64_t start_us;
     uint64_t now_us;
     struct chunk_pool chunks;
+    struct stream *ready[LOOP_READY]; /* have events, the last first */
+    unsigned ready_count;
+    ev_check events;                  /* when all of the turn are here */
     struct stream_list dirty;     /* have something to write */
     struct stream_list lingering; /* the same, but it may wait for more */
     ev_idle idle;                 /* active while some linger */
@@ -35,6 +39,11 @@ struct loop {
     bool again; /* loop_turn_again() has been called */
     char scratch[LOOP_SCRATCH];
 };
+
+/* Something has happened to it; stream_on_ready() is called in this turn. */
+void loop_add_ready(struct loop *loop, struct stream *stream);
+/* In net/stream.c. */
+void stream_on_ready(struct stream *stream);
 
 /* May what it has wait for what will follow? */
 bool stream_lingers(struct stream *stream) MUST_CHECK;

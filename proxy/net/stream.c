@@ -369,6 +369,24 @@ on_connect_done(struct stream *stream)
     stream->ops->on_connected(stream);
 }
 
+/* What is not wanted any more, as others have been served before, is left. */
+void
+stream_on_ready(struct stream *stream)
+{
+    int events = stream->events;
+
+    stream->events = 0;
+    if (!stream->is_open)
+        return;
+    if (events & wanted_events(stream) & EV_WRITE) {
+        stream->blocked = false;
+        stream_mark_dirty(stream);
+        update_interest(stream);
+    }
+    if (events & wanted_events(stream) & EV_READ)
+        on_readable(stream);
+}
+
 static void
 on_io(struct ev_loop *ev, ev_io *watcher, int revents)
 {
@@ -379,13 +397,8 @@ on_io(struct ev_loop *ev, ev_io *watcher, int revents)
         on_connect_done(stream);
         return;
     }
-    if (revents & EV_WRITE) {
-        stream->blocked = false;
-        stream_mark_dirty(stream);
-        update_interest(stream);
-    }
-    if ((revents & EV_READ) && stream->reading)
-        on_readable(stream);
+    stream->events = (uint8_t)(revents & (EV_READ | EV_WRITE));
+    loop_add_ready(stream->loop, stream);
 }
 
 /* --- life ------------------------------------------------------------------- */
@@ -471,6 +484,7 @@ stream_close(struct stream *stream)
     if (stream->is_lingering && !stream->broken)
         write_last(stream);
     stream->is_open = false;
+    stream->events = 0;
     ev_clear_pending(stream->loop->ev, &stream->io);
     update_interest(stream);
     if (stream->is_dirty)

@@ -86,6 +86,7 @@ struct stream {
     bool broken;     /* no more output either */
     bool reads_large; /* the last read filled its buffer */
     bool keeps_input; /* the owner says: much more will come at once */
+    uint8_t events;  /* that have come and are served later in this turn */
 };
 
 /* How sockets of a pool are to behave. */
