@@ -193,6 +193,7 @@ on_message(void *arg, struct message *message)
     case MESSAGE_VERDICT:
     case MESSAGE_WATCH:
     case MESSAGE_SHOW:
+    case MESSAGE_RELAY:
     case MESSAGE_DRAIN:
     case MESSAGE_STOP:
         ASSERT(!"a message for a worker");
@@ -301,6 +302,8 @@ make_workers(struct control *control, unsigned count)
     for (unsigned i = 0; i < count; i++)
         control->workers[i] = worker_new(i, count, &control->mailbox,
                                          &control->memory.budget);
+    for (unsigned i = 0; i < count; i++)
+        control->workers[i]->all = control->workers;
 }
 
 static int

@@ -13,7 +13,8 @@ static size_t
 line_bytes(const struct message *message)
 {
     bool is_lines =
-        message->kind == MESSAGE_SHOW || message->kind == MESSAGE_SEEN;
+        message->kind == MESSAGE_SHOW || message->kind == MESSAGE_SEEN ||
+        message->kind == MESSAGE_RELAY;
 
     return is_lines ? message->text_len : 0;
 }

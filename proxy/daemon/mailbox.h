@@ -15,7 +15,7 @@
 #include "upstream/health.h"
 
 #define MAILBOX_SIZE 65536
-#define MAILBOX_LINES 8388608 /* bytes of lines for monitors in one */
+#define MAILBOX_LINES 8388608 /* bytes of lines and news in one */
 
 struct edition;
 
@@ -30,6 +30,8 @@ enum message_kind {
     MESSAGE_VERDICT, /* pool, shard, health: as the last edition has them */
     MESSAGE_WATCH,   /* pool, id: where it has monitors (session/monitor.h) */
     MESSAGE_SHOW,    /* pool, text: lines for monitors here */
+    MESSAGE_RELAY,   /* worker (which posts it), pool, session_id, id,
+                        question_kind, text: a `struct relayed` */
     MESSAGE_DRAIN,   /* finish what is in flight */
     MESSAGE_STOP,    /* end now */
     /* to control */
@@ -66,7 +68,7 @@ struct mailbox {
     pthread_mutex_t lock;
     struct message *ring; /* grows up to MAILBOX_SIZE */
     uint32_t cap, head, count;
-    size_t line_bytes; /* in messages that show what was seen */
+    size_t line_bytes; /* in messages that show what was seen, or relay news */
     struct wakeup wakeup;
     message_fn fn;
     void *arg;

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "daemon/crash.h"
 #include "session/monitor.h"
+#include "session/relay.h"
 #include "session/session.h"
 #include "session/survey.h"
 
@@ -182,6 +183,26 @@ on_unwatched(struct session_env *env, size_t pool)
     return mailbox_post(worker->control, &message);
 }
 
+/* The one thing that workers tell one another. */
+static bool
+on_relay(struct session_env *env, unsigned number,
+         const struct relayed *relayed)
+{
+    struct worker *worker = env->ask_arg;
+    struct message message = {
+        .kind = MESSAGE_RELAY,
+        .worker = relayed->worker,
+        .pool = relayed->pool,
+        .session_id = relayed->to,
+        .id = relayed->from,
+        .question_kind = relayed->is_broken,
+        .text = mem_view_dup(relayed->keys),
+        .text_len = relayed->keys.len,
+    };
+
+    return mailbox_post(&worker->all[number]->mailbox, &message);
+}
+
 /* --- messages ------------------------------------------------------------------ */
 
 static void
@@ -237,6 +258,21 @@ take_answer(struct worker *worker, const struct message *message)
 }
 
 static void
+take_relayed(struct worker *worker, const struct message *message)
+{
+    struct relayed relayed = {
+        .pool = message->pool,
+        .to = message->session_id,
+        .from = message->id,
+        .worker = message->worker,
+        .is_broken = message->question_kind != 0,
+        .keys = view_of(message->text, message->text_len),
+    };
+
+    relay_take(&worker->env, &relayed);
+}
+
+static void
 on_message(void *arg, struct message *message)
 {
     struct worker *worker = arg;
@@ -265,6 +301,9 @@ on_message(void *arg, struct message *message)
     case MESSAGE_SHOW:
         monitor_take_lines(&worker->env, message->pool,
                            view_of(message->text, message->text_len));
+        break;
+    case MESSAGE_RELAY:
+        take_relayed(worker, message);
         break;
     case MESSAGE_DRAIN:
         worker->draining = true;
@@ -331,6 +370,7 @@ worker_main(void *arg)
     env->on_hint = on_hint;
     env->on_lines = on_lines;
     env->on_unwatched = on_unwatched;
+    env->on_relay = on_relay;
     timer_init(&worker->trim, worker->loop, on_trim, worker);
     timer_start(&worker->trim, TRIM_MS);
     loop_run(worker->loop);

@@ -21,6 +21,7 @@ struct worker {
     struct loop *loop;
     struct mailbox mailbox; /* to this worker */
     struct mailbox *control;
+    struct worker **all; /* to whose mailboxes news is posted */
     const struct budget *budget; /* of the process */
     struct session_env env;
     struct worker_stats stats;

@@ -20,7 +20,8 @@ text_or_empty(const char *text)
     return text == NULL ? "" : text;
 }
 
-/* t keeps a cache, B is told of keys by their beginnings. */
+/* t keeps a cache, of which R has nobody left to be told, and B is told of keys by
+ * how they begin. */
 static void
 describe_tracking(const struct session *session, struct buf *out)
 {
@@ -29,6 +30,8 @@ describe_tracking(const struct session *session, struct buf *out)
     if (tracker == NULL || !tracker->options.is_on)
         return;
     buf_append_char(out, 't');
+    if (tracker->is_broken)
+        buf_append_char(out, 'R');
     if (tracker->options.is_bcast)
         buf_append_char(out, 'B');
 }
@@ -49,13 +52,13 @@ describe_flags(const struct session *session, bool is_path, struct buf *out)
         buf_append_char(out, 'x');
     if (session->is_postponed || blocking_is_on(session))
         buf_append_char(out, 'b');
+    describe_tracking(session, out);
     if (session->state != SESSION_OPEN)
         buf_append_char(out, 'c');
     if (is_path)
         buf_append_char(out, 'U');
     if (session->is_readonly)
         buf_append_char(out, 'r');
-    describe_tracking(session, out);
     if (out->len == start)
         buf_append_char(out, 'N');
 }

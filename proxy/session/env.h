@@ -18,6 +18,7 @@
 #include "upstream/pool.h"
 
 struct learning;
+struct relayed;
 struct audience;
 struct tracking;
 struct board;
@@ -42,6 +43,7 @@ enum question_kind {
     QUESTION_CLIENT_PAUSE,   /* nothing; `text`: for how long, and the mode */
     QUESTION_CLIENT_UNPAUSE, /* nothing */
     QUESTION_CLIENT_UNBLOCK, /* how many: 1 or 0; `text`: its id, and how */
+    QUESTION_TRACKING_TARGET, /* where a client is, by its id: `text` */
     QUESTION_MONITOR,        /* nothing: all know that the pool is watched */
     QUESTION_SLOWLOG_GET,    /* see session/slow_log.h */
     QUESTION_SLOWLOG_LEN,
@@ -153,6 +155,10 @@ struct session_env {
      * are none at this one any more.  False: it could not be told. */
     bool (*on_lines)(struct session_env *env, size_t pool, struct view lines);
     bool (*on_unwatched)(struct session_env *env, size_t pool);
+    /* Upward, unless NULL: news for a client at another worker (relay.h).  False:
+     * it could not be told. */
+    bool (*on_relay)(struct session_env *env, unsigned worker,
+                     const struct relayed *relayed);
 };
 
 /* Without pools: the first edition brings them.  The functions upward are set

@@ -9,7 +9,7 @@
 #include "resp/encode.h"
 #include "session/local_priv.h"
 #include "session/monitor.h"
-#include "session/subscriber.h"
+#include "session/relay.h"
 #include "session/transaction.h"
 
 #define NO_PASSWORD_SET                                                   \
@@ -100,7 +100,7 @@ local_reset(const struct local_call *call)
 
     transaction_abort(session);
     monitor_leave(session);
-    subscriber_free(session);
+    relay_reset(session);
     session->db = 0;
     session->resp = 2;
     session->reply_off = false;

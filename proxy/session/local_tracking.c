@@ -199,10 +199,6 @@ local_client_tracking(const struct local_call *call)
         return local_error(call, LOCAL_SYNTAX_ERROR);
     if (!check_options(call, &options))
         return LOCAL_REPLY;
-    if (options.redirect != 0)
-        return local_error(call,
-                           "ERR proxy: CLIENT TRACKING with REDIRECT is not "
-                           "supported through this proxy");
     if (!tracker_begin(call->session, call->command, call->args, &options))
         return LOCAL_NO_REPLY;
     return local_ok(call);
@@ -249,7 +245,7 @@ encode_flags(const struct local_call *call)
     const struct tracker *tracker = tracker_of(call->session);
     struct track_options options = options_of(call->session);
     bool is_caching = tracker != NULL && tracker->is_caching;
-    const char *flags[8];
+    const char *flags[9];
     size_t count = 0;
 
     flags[count++] = options.is_on ? "on" : "off";
@@ -265,6 +261,8 @@ encode_flags(const struct local_call *call)
         flags[count++] = "caching-no";
     if (options.is_noloop)
         flags[count++] = "noloop";
+    if (tracker != NULL && tracker->is_broken)
+        flags[count++] = "broken_redirect";
     encode_set(call->out, call->session->resp, count);
     for (size_t i = 0; i < count; i++)
         encode_bulk_str(call->out, flags[i]);

@@ -8,6 +8,7 @@
 #include "resp/encode.h"
 #include "session/body_words.h"
 #include "session/deadline.h"
+#include "session/relay.h"
 #include "session/sentence.h"
 #include "session/tracker.h"
 
@@ -149,6 +150,7 @@ subscriber_free_if_done(struct session *session)
 
     if (subscriber != NULL && hears_nothing(subscriber) &&
         subscriber->request == NULL && subscriber->tracker == NULL &&
+        subscriber->target == NULL &&
         chain_is_empty(&subscriber->held))
         subscriber_free(session);
 }
@@ -479,6 +481,7 @@ subscriber_free(struct session *session)
     for (int kind = 0; kind < TOPIC_KINDS; kind++)
         unhear_all(subscriber, (enum topic_kind)kind, false);
     tracker_free(subscriber);
+    target_free(subscriber);
     if (subscriber->request != NULL)
         request_unref(&subscriber->request);
     if (subscriber->is_over)

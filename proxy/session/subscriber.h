@@ -28,6 +28,7 @@
 #include "session/incoming.h"
 #include "session/session.h"
 
+struct target;
 struct tracker;
 
 struct subscriber {
@@ -39,6 +40,7 @@ struct subscriber {
     uint32_t missing;           /* topics that are not settled yet */
     struct request *request;    /* which waits for them; a ref; or NULL */
     struct tracker *tracker;    /* it keeps a cache, too; or NULL */
+    struct target *target;      /* or is told for others; or NULL */
     struct chain held;          /* messages behind a reply that has begun */
     uint64_t soft_since_us; /* output is over the soft limit; 0: it is not */
     bool is_over;

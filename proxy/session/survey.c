@@ -9,10 +9,12 @@
 #include "session/latency_histogram.h"
 #include "session/monitor.h"
 #include "session/pause.h"
+#include "session/relay.h"
 #include "session/request.h"
 #include "session/session.h"
 #include "session/slow_log.h"
 #include "session/survey_priv.h"
+#include "session/tracker.h"
 #include "session/unblock.h"
 
 struct survey_row {
@@ -99,6 +101,7 @@ static const struct survey_row rows[] = {
     [QUESTION_CLIENT_PAUSE] = {pause_survey_begin, reply_ok},
     [QUESTION_CLIENT_UNPAUSE] = {pause_survey_end, reply_ok},
     [QUESTION_CLIENT_UNBLOCK] = {unblock_survey, reply_sum},
+    [QUESTION_TRACKING_TARGET] = {relay_survey, NULL},
     [QUESTION_MONITOR] = {tell_nothing, reply_monitor},
     [QUESTION_SLOWLOG_GET] = {slow_log_survey_get, slow_log_reply_get},
     [QUESTION_SLOWLOG_LEN] = {slow_log_survey_len, slow_log_reply_len},
@@ -191,6 +194,10 @@ survey_answer(struct session_env *env, const struct question *answer)
     }
     if (answer->kind == QUESTION_INFO && wants_keyspace(answer->text)) {
         fanout_keyspace(request, answer->text);
+        return;
+    }
+    if (answer->kind == QUESTION_TRACKING_TARGET) {
+        tracker_on_target(request, answer->text);
         return;
     }
     rows[answer->kind].reply(request, answer->text, &reply);

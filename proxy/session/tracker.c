@@ -3,10 +3,13 @@
  */
 #include "session/tracker.h"
 
+#include <stdio.h>
+
 #include "base/mem.h"
 #include "resp/encode.h"
 #include "session/body_words.h"
 #include "session/deadline.h"
+#include "session/relay.h"
 #include "session/sentence.h"
 
 static struct session *
@@ -27,21 +30,57 @@ all_keys(struct session *session)
 
 /* As servers have it, RESP2 has no way to say it. */
 static void
-give(struct tracker *tracker, struct extent keys)
+give_itself(struct tracker *tracker, const struct extent *keys)
 {
-    struct session *session = session_of(tracker);
+    const struct session *session = session_of(tracker);
 
     if (session->resp != 3)
         return;
+    subscriber_push(tracker->subscriber, VIEW(TRACKER_PUSH_HEAD), keys);
+    cell_inc(&session->pool->stats->invalidations);
+}
+
+static void
+give(struct tracker *tracker, struct extent keys)
+{
     struct extent said = keys;
+
     if (said.chunk == NULL)
-        said = all_keys(session);
+        said = all_keys(session_of(tracker));
     else
         chunk_ref(said.chunk);
-    subscriber_push(tracker->subscriber, VIEW(">2\r\n$10\r\ninvalidate\r\n"),
-                    &said);
+    if (tracker->options.redirect == 0)
+        give_itself(tracker, &said);
+    else if (!relay_tell(tracker, said))
+        tracker->owes_all = true;
     chunk_unref(&said.chunk);
-    cell_inc(&session->pool->stats->invalidations);
+}
+
+void
+tracker_tell_owed(struct tracker *tracker)
+{
+    if (likely(!tracker->owes_all))
+        return;
+    tracker->owes_all = false;
+    give(tracker, (struct extent){0});
+}
+
+void
+tracker_on_broken(struct tracker *tracker)
+{
+    struct session *session = session_of(tracker);
+    char id[32];
+
+    tracker->is_broken = true;
+    if (session->resp != 3)
+        return;
+    int len = snprintf(id, sizeof(id), ":%llu\r\n",
+                       (unsigned long long)tracker->options.redirect);
+    struct extent said = extent_copy(loop_chunks(session->pool->env->loop),
+                                     view_of(id, (size_t)len));
+    subscriber_push(tracker->subscriber,
+                    VIEW(">2\r\n$21\r\ntracking-redir-broken\r\n"), &said);
+    chunk_unref(&said.chunk);
 }
 
 static void
@@ -257,6 +296,7 @@ take_options(struct tracker *tracker, const struct track_options *options,
 {
     tracker->options = *options;
     tracker->options.is_on = true;
+    tracker->is_broken = false;
     if (options->is_bcast)
         take_prefixes(tracker, args);
     count_clients(tracker->tracking->pool);
@@ -276,9 +316,9 @@ copy_words(struct session *session, const struct command_args *args)
     return body;
 }
 
-/* Servers are to be heard first. */
-static void
-wait_for_ears(struct session *session, const struct command *command,
+/* It is answered later. */
+static struct request *
+begin_waiting(struct session *session, const struct command *command,
               const struct command_args *args,
               const struct track_options *options)
 {
@@ -290,10 +330,30 @@ wait_for_ears(struct session *session, const struct command *command,
     request_weigh(request, request->call.body.len);
     request->refs++;
     tracker->request = request;
-    tracker->waits = true;
     tracker->wanted = *options;
     session->barrier = true;
     request_start_deadline(request);
+    return request;
+}
+
+/* Is whom it wants to be told there?  All workers are asked. */
+static void
+ask_for_target(struct tracker *tracker, const struct request *request)
+{
+    struct session *session = session_of(tracker);
+    struct buf id = {0};
+
+    tracker->asks = true;
+    buf_printf(&id, "%llu", (unsigned long long)tracker->wanted.redirect);
+    struct question question = {
+        .kind = QUESTION_TRACKING_TARGET,
+        .session_id = session->id,
+        .request_id = request->id,
+        .pool = session->pool->id,
+        .text = buf_view(&id),
+    };
+    session->pool->env->ask(session->pool->env, &question);
+    buf_fini(&id);
 }
 
 bool
@@ -304,12 +364,17 @@ tracker_begin(struct session *session, const struct command *command,
     struct tracker *tracker = get(session);
 
     tracking_listen(tracker->tracking);
-    if (!tracking_is_settled(tracker->tracking)) {
-        wait_for_ears(session, command, args, options);
-        return false;
+    if (options->redirect == 0 && tracking_is_settled(tracker->tracking)) {
+        take_options(tracker, options, args);
+        return true;
     }
-    take_options(tracker, options, args);
-    return true;
+    const struct request *request =
+        begin_waiting(session, command, args, options);
+    if (options->redirect == 0)
+        tracker->waits = true; /* until servers are heard */
+    else
+        ask_for_target(tracker, request);
+    return false;
 }
 
 /* Take the request; NULL when its client does not wait for it any more. */
@@ -319,7 +384,7 @@ take_request(struct tracker *tracker)
     struct request *request = tracker->request;
 
     tracker->request = NULL;
-    tracker->waits = false;
+    tracker->waits = tracker->asks = false;
     if (request != NULL && (request->session == NULL || request->done))
         request_unref(&request);
     return request;
@@ -368,8 +433,31 @@ tracker_on_late(struct request *request)
 {
     struct tracker *tracker = tracker_of(request->session);
 
-    if (LIST_EMPTY(&tracker->tracking->ears))
+    if (tracker->asks)
+        fail(tracker,
+             VIEW("ERR proxy: the question to all workers was not "
+                  "answered in time"));
+    else if (LIST_EMPTY(&tracker->tracking->ears))
         fail(tracker, request_text_no_map(request));
     else
         tracker_on_settled(tracker);
+}
+
+/* Each worker says its number, or nothing. */
+void
+tracker_on_target(struct request *request, struct view text)
+{
+    struct tracker *tracker = tracker_of(request->session);
+    uint64_t worker;
+
+    if (tracker == NULL || !tracker->asks)
+        return;
+    if (!view_to_u64(view_take(&text, '\n'), &worker)) {
+        fail(tracker, VIEW(TRACKER_NO_SUCH_CLIENT));
+        return;
+    }
+    tracker->asks = false;
+    tracker->waits = true;
+    tracker->wanted.worker = (unsigned)worker;
+    tracking_settle(tracker->tracking);
 }

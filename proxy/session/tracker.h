@@ -25,6 +25,7 @@
 #include "session/tracking.h"
 
 #define TRACKER_LATE_MAX 65536
+#define TRACKER_PUSH_HEAD ">2\r\n$10\r\ninvalidate\r\n"
 #define TRACKER_NO_SUCH_CLIENT \
     "ERR The client ID you want redirect to does not exist"
 
@@ -34,6 +35,7 @@ struct track_options {
     bool is_optin;
     bool is_optout;
     uint64_t redirect; /* the client that is told instead, or 0 */
+    unsigned worker;   /* where that is */
     uint32_t prefixes; /* how many were named */
     bool is_noloop;    /* told, but what it says is not heeded */
 };
@@ -59,6 +61,9 @@ struct tracker {
     size_t late_bytes;
     struct buf queued;       /* keys that commands behind MULTI will read */
     struct request *request; /* CLIENT TRACKING ON, until servers are heard */
+    bool asks;               /* ... and first whether that client is there */
+    bool is_broken;          /* it was not there when it was to be told ... */
+    bool owes_all;           /* ... or could not be, as its worker was busy */
     bool waits;              /* ... for that */
     bool is_acting;          /* a command of it is being acted upon */
     bool is_caching;         /* CLIENT CACHING was said of the next command */
@@ -118,6 +123,13 @@ void tracker_tell(struct tracker *tracker, struct extent keys);
 void tracker_flush(struct tracker *tracker);
 /* Tell what was kept back for so long.  Is any left that was not told? */
 bool tracker_hurry(struct tracker *tracker, uint64_t now_us, int64_t late_ms);
+
+/* Its worker has time again, maybe. */
+void tracker_tell_owed(struct tracker *tracker);
+/* Whom it has named is not there any more. */
+void tracker_on_broken(struct tracker *tracker);
+/* What all workers say of the client that it has named. */
+void tracker_on_target(struct request *request, struct view text);
 
 /* --- called by the tracking -------------------------------------------------- */
 

@@ -356,6 +356,7 @@ tracking_free(struct session_pool *pool)
         return;
     ASSERT(TAILQ_EMPTY(&tracking->trackers));
     ASSERT(tracking->marks.count == 0 && tracking->prefixes.count == 0);
+    ASSERT(tracking->targets.count == 0);
     pool->tracking = NULL;
     drop_ears(tracking, true);
     timer_stop(&tracking->timer);
@@ -381,6 +382,7 @@ void
 tracking_tick(struct session_pool *pool, uint64_t now_us)
 {
     struct tracking *tracking = pool->tracking;
+    struct tracker *tracker;
     struct ear *ear;
 
     if (likely(tracking == NULL))
@@ -388,9 +390,13 @@ tracking_tick(struct session_pool *pool, uint64_t now_us)
     cell_set(&pool->stats->tracking_keys, tracking->marks.count);
     if (TAILQ_EMPTY(&tracking->trackers) &&
         ++tracking->idle_ticks >= IDLE_TICKS) {
-        tracking_free(pool);
+        drop_ears(tracking, true);
+        if (tracking->targets.count == 0)
+            tracking_free(pool);
         return;
     }
+    TAILQ_FOREACH (tracker, &tracking->trackers, link)
+        tracker_tell_owed(tracker);
     LIST_FOREACH (ear, &tracking->ears, link)
         ear_tick(ear, now_us);
 }

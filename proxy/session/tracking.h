@@ -63,6 +63,7 @@ struct tracking {
     unsigned idle_ticks;          /* in a row without any */
     struct marks marks;
     struct dict prefixes;
+    struct dict targets; /* clients that are told what others have read */
     struct timer timer; /* what is told behind answers takes long */
 };
 

@@ -5,10 +5,18 @@ from resp import encode
 
 
 class Cache:
-    """What a client of CLIENT TRACKING believes: the last answer to GET."""
+    """What a client of CLIENT TRACKING believes: the last answer to GET.
 
-    def __init__(self, raw, *options):
+    It may be told over another connection.
+    """
+
+    def __init__(self, raw, *options, told_over=None):
         self.raw = raw
+        self.other = told_over
+        if told_over is not None:
+            told_over.command("HELLO", 3)
+            number = told_over.command("CLIENT", "ID")[1:-2].decode()
+            options = [*options, "REDIRECT", number]
         self.values = {}
         self.told = 0
         self.told_all = 0
@@ -44,8 +52,10 @@ class Cache:
 
     def heed(self):
         """Hear what has been told by now."""
-        self.raw.send_command("PING")
-        assert self._read() == b"+PONG\r\n"
+        for raw in filter(None, [self.raw, self.other]):
+            raw.send_command("PING")
+            while (frame := raw.read_reply()) != b"+PONG\r\n":
+                self._take_push(frame)
 
     def believes_only(self, truth):
         """Of what it has: is all of it true?"""

@@ -100,14 +100,15 @@ CLIENT TRACKINGINFO
 """.strip().splitlines()
 
 # What one client says (t) while another writes (w), and what the first hears: how
-# many answers and messages.  A key is written by nobody in front of its read.
+# many answers and messages.  Nobody writes a key before it is read: the news of that
+# may come behind the read.
 CONVERSATIONS = {
     "keys that it has read": [
         ("t", "CLIENT TRACKING ON", 1), ("t", "GET {k}1", 1),
         ("w", "SET {k}1 a", 1), ("w", "SET {k}2 a", 0), ("w", "SET {k}1 b", 0),
-        ("t", "MGET {k}1 {k}2", 1), ("w", "INCR {k}3", 0),
-        ("w", "DEL {k}1", 1), ("t", "EXISTS {k}2", 1), ("w", "DEL {k}2", 1),
-        ("t", "HGETALL {k}5", 1), ("w", "HSET {k}5 f v", 1)],
+        ("t", "MGET {k}3 {k}4", 1), ("w", "INCR {k}4", 1),
+        ("t", "EXISTS {k}5", 1), ("w", "SET {k}5 x", 1),
+        ("t", "HGETALL {k}6", 1), ("w", "HSET {k}6 f v", 1)],
     "all keys": [
         ("t", "CLIENT TRACKING ON BCAST", 1),
         ("w", "MSET {k}2 b {k}1 a", 1), ("w", "DEL {k}2 {k}1", 1)],
@@ -167,10 +168,14 @@ def proxy_fixture(world, servers):
     return world.proxy(CONFIG, a=a, b=b, c=c, d=d)
 
 
+def empty(servers):
+    for server in servers:
+        server.client().flushall()
+
+
 @pytest.fixture(autouse=True)
 def empty_fixture(servers, direct):
-    for server in [*servers, direct]:
-        server.client().flushall()
+    empty([*servers, direct])
 
 
 def said(client, resp):
@@ -206,11 +211,14 @@ def without_id(heard):
     return [entry for entry in heard if entry[0] != "HELLO 2"]
 
 
-@pytest.mark.parametrize("pool", POOLS)
-@pytest.mark.parametrize("name", CONVERSATIONS)
+def in_pools(conversations):
+    """Of a flush each of three servers tells by itself."""
+    return [(name, pool) for name in conversations for pool in POOLS
+            if pool == "one" or "flush" not in name]
+
+
+@pytest.mark.parametrize("name,pool", in_pools(CONVERSATIONS))
 def test_a_client_is_told_as_by_one_server(proxy, direct, pool, name):
-    if pool == "three" and name == "all is flushed":
-        pytest.skip("each server says so")
     conversation = CONVERSATIONS[name]
     with direct.raw() as one, direct.raw() as writer:
         expected = hold(one, writer, conversation)
@@ -226,6 +234,13 @@ def test_no_old_value_is_left_in_a_cache(proxy, pool, options):
         cache = Cache(raw, *options.split())
         race(cache, writer, KEYS, 30)
         assert cache.told_all == 0
+
+
+@pytest.mark.parametrize("options", ["", "BCAST"])
+def test_nor_when_another_connection_is_told(proxy, options):
+    with proxy.raw("three") as raw, proxy.raw("three") as told, \
+            proxy.raw("three") as writer:
+        race(Cache(raw, *options.split(), told_over=told), writer, KEYS, 15)
 
 
 def ears(server):
@@ -285,3 +300,74 @@ def test_a_change_in_another_database_is_told_too(proxy):
         assert cache.raw.read_reply() == b"_\r\n"
         writer.command("SET", "k", 1)
         eventually(lambda: cache.heed() or cache.told == 1, what="news")
+
+
+# --- another client is told -----------------------------------------------------
+
+# The same with one that is told (r), whose number stands for {id}; a line begins
+# with the protocol of the one that reads, and of the one that is told.
+REDIRECTED = {
+    "to one that listens": (2, 2, [
+        ("r", "SUBSCRIBE __redis__:invalidate", 1),
+        ("t", "CLIENT TRACKING ON REDIRECT {id}", 0), ("t", "GET {k}1", 0),
+        ("w", "SET {k}1 x", 1), ("w", "SET {k}2 x", 0),
+        ("t", "CLIENT GETREDIR", 0), ("t", "CLIENT TRACKINGINFO", 0)]),
+    "of all keys that begin so": (3, 2, [
+        ("r", "SUBSCRIBE x", 1),
+        ("t", "CLIENT TRACKING ON BCAST PREFIX {k}1 REDIRECT {id}", 0),
+        ("w", "MSET {k}12 x {k}2 y {k}11 z", 1)]),
+    "of a flush, RESP2": (2, 2, [
+        ("r", "SUBSCRIBE x", 1), ("t", "CLIENT TRACKING ON REDIRECT {id}", 0),
+        ("w", "FLUSHALL", 1)]),
+    "of a flush, RESP3": (3, 3, [
+        ("t", "CLIENT TRACKING ON REDIRECT {id}", 0), ("w", "FLUSHALL", 1)]),
+    "of a flush, RESP2 to RESP3": (2, 3, [
+        ("t", "CLIENT TRACKING ON REDIRECT {id}", 0), ("w", "FLUSHALL", 1)]),
+    "to one that does not listen": (2, 2, [
+        ("t", "CLIENT TRACKING ON REDIRECT {id}", 0), ("t", "GET {k}1", 0),
+        ("w", "SET {k}1 x", 0), ("r", "PING", 1)]),
+    "to one that says RESET": (2, 3, [
+        ("t", "CLIENT TRACKING ON REDIRECT {id}", 0), ("r", "RESET", 1),
+        ("r", "SUBSCRIBE y", 1), ("t", "GET {k}1", 0),
+        ("w", "SET {k}1 x", 1)]),
+    "to one that is not there": (3, 3, [
+        ("t", "CLIENT TRACKING ON REDIRECT 123456789", 0),
+        ("t", "CLIENT TRACKING ON REDIRECT {id} REDIRECT {id}", 0),
+        ("t", "CLIENT TRACKINGINFO", 0)]),
+    "to one that leaves": (3, 2, [
+        ("r", "SUBSCRIBE y", 1), ("t", "CLIENT TRACKING ON REDIRECT {id}", 0),
+        ("t", "GET {k}1", 0), ("r", "QUIT", 1), ("w", "SET {k}1 x", 0),
+        ("t+", "CLIENT TRACKINGINFO", 0), ("t", "CLIENT TRACKING OFF", 0)]),
+}
+
+
+def hold_redirected(clients, versions, conversation):
+    """What the two hear; before it speaks "t+" hears something."""
+    reader, told, writer = (clients[who] for who in "trw")
+    reader.command("HELLO", versions[0])
+    told.command("HELLO", versions[1])
+    number = int(told.command("CLIENT", "ID")[1:])
+    heard = []
+    for who, line, count in conversation:
+        if who == "t+":
+            heard.append(reader.read_reply())
+        clients[who[0]].send_command(*line.format(id=number, k="{k}").split())
+        if who != "r":
+            heard.append(clients[who[0]].read_reply())
+        heard += told.read_replies(count)
+    return [answer.replace(b":%d\r\n" % number, b":N\r\n")
+            for answer in heard]
+
+
+@pytest.mark.parametrize("name,pool", in_pools(REDIRECTED))
+def test_another_client_is_told_as_by_one_server(proxy, servers, direct, pool,
+                                                 name):
+    *versions, conversation = REDIRECTED[name]
+    expected = hold_redirected({who: direct.raw() for who in "trw"}, versions,
+                               conversation)
+    for order in ("trw", "rtw", "twr"):  # whoever comes is at the next worker
+        empty(servers)
+        clients = {who: proxy.raw(pool) for who in order}
+        assert hold_redirected(clients, versions, conversation) == expected
+        for client in clients.values():
+            client.close()
