@@ -144,6 +144,18 @@ part_may_have_run(const struct part_call *part, bool sent)
                     !combine_is_store(part->request->command));
 }
 
+/* All that is kept for the request, with this piece, is more than may be kept for a
+ * client, which need not be closed then: nothing of it has left. */
+static bool
+is_too_large(const struct part_call *part, const struct reply_piece *piece)
+{
+    const struct request *request = part->request;
+    size_t limit = request->pool->settings->client_output_limit_bytes;
+
+    return unlikely(request->session->held_bytes + piece->len > limit) &&
+        split_job_kept(request) + piece->len > limit;
+}
+
 /* --- what lanes say ----------------------------------------------------------- */
 
 static void
@@ -162,6 +174,13 @@ on_part_reply(struct call *call, const struct reply_piece *piece)
     }
     if (attempt_is_refused(request, &part->attempt, part_shard(part), piece)) {
         request_unref(&request);
+        return;
+    }
+    if (is_too_large(part, piece)) {
+        split_job_give_up_rest(request, VIEW("ERR proxy: the answer is larger "
+                                             "than client_output_limit allows"));
+        if (piece->last)
+            request_unref(&request);
         return;
     }
     bool alive =
@@ -543,38 +562,6 @@ split_job_abandon(struct request *request)
         split_job_drop_reply(request, i);
     }
     request_unref(&request);
-}
-
-void
-split_job_each_reply(struct request *request,
-                     void (*fn)(struct chain *reply, struct chunk_pool *pool))
-{
-    struct split_job *job = request->job;
-
-    for (uint32_t i = 0; i < job->split.part_count; i++)
-        fn(&job->replies[i], loop_chunks(request->pool->env->loop));
-}
-
-struct extent
-split_job_words(const struct request *request)
-{
-    const struct split_job *job = request->job;
-
-    return job->fanout == NULL ? job->words : fanout_words(job->fanout);
-}
-
-uint64_t
-split_job_sent_us(const struct request *request)
-{
-    const struct split_job *job = request->job;
-    uint64_t first_us = UINT64_MAX;
-
-    for (uint32_t i = 0; i < job->split.part_count; i++) {
-        uint64_t sent_us = job->parts[i].call.sent_us;
-        if (sent_us > 0)
-            first_us = MIN(first_us, sent_us);
-    }
-    return first_us == UINT64_MAX ? 0 : first_us;
 }
 
 void

@@ -55,6 +55,9 @@ void split_job_each_reply(struct request *request,
                           void (*fn)(struct chain *reply,
                                      struct chunk_pool *pool));
 
+/* The bytes that its answers have so far. */
+size_t split_job_kept(const struct request *request) MUST_CHECK;
+
 /* For those who look at it later: its words, where they are kept; when the first
  * of its parts was sent, or 0. */
 struct extent split_job_words(const struct request *request);
