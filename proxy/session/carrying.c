@@ -75,6 +75,17 @@ send_step(struct request *request)
         holding_take_unserved(request, &request->attempt);
 }
 
+/* An error is counted as one, by its code. */
+static void
+answer_client(struct request *request, struct view answer)
+{
+    request->reply_type = answer.data[0];
+    if (request->reply_type == '-')
+        request->error =
+            error_stats_find(&request->pool->stats->errors, answer);
+    request_answer(request, answer);
+}
+
 static void
 take_reply(struct request *request)
 {
@@ -85,12 +96,10 @@ take_reply(struct request *request)
                     request_server(request));
     bool is_over = carry_take(carrying->carry, &carrying->reply, &answer);
     drop_reply(request);
-    if (is_over) {
-        request->reply_type = answer.data[0];
-        request_answer(request, buf_view(&answer));
-    } else {
+    if (is_over)
+        answer_client(request, buf_view(&answer));
+    else
         send_step(request);
-    }
     buf_fini(&answer);
 }
 
