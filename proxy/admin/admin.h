@@ -45,4 +45,9 @@ const char *admin_address(const struct admin *admin);
 void admin_render_info(const struct admin_source *source, size_t pool,
                        struct view sections, struct buf *out);
 
+/* Append what MEMORY says of the process: for "stats" lines of a name and a
+ * number, for "doctor" and "malloc-stats" the text. */
+void admin_render_memory(const struct admin_source *source, struct view what,
+                         struct buf *out);
+
 #endif

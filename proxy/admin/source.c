@@ -5,6 +5,8 @@
 
 #include <time.h>
 
+#include "base/mem.h"
+
 #define US_PER_S 1000000
 
 static uint64_t
@@ -27,6 +29,10 @@ at_least_zero(uint64_t sum)
 void
 admin_source_stamp(struct admin_source *source)
 {
+    size_t allocated, held;
+
+    mem_stats(&allocated, &held);
+    source->started_allocated_bytes = allocated;
     source->started_unix_us = (int64_t)clock_us(CLOCK_REALTIME);
     source->started_mono_us = clock_us(CLOCK_MONOTONIC);
 }

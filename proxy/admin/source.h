@@ -37,6 +37,7 @@ struct admin_source {
     struct control_stats control_stats;
     int64_t started_unix_us;              /* by admin_source_stamp() */
     uint64_t started_mono_us;
+    uint64_t started_allocated_bytes;     /* memory, by then */
     /* Is the process up and not shutting down? */
     bool (*is_ready)(void *arg);
     /* Does the pool listen, is no server of it down, and has every slot an

@@ -185,6 +185,24 @@ mem_trim(void)
     (void)mallctl(name, NULL, NULL, NULL, 0);
 }
 
+void
+mem_purge(void)
+{
+    char name[64];
+
+    (void)mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
+    snprintf(name, sizeof(name), "arena.%u.purge",
+             (unsigned)MALLCTL_ARENAS_ALL);
+    (void)mallctl(name, NULL, NULL, NULL, 0);
+}
+
+/* Sums of all arenas, without each of them. */
+void
+mem_report(void (*write)(void *arg, const char *text), void *arg)
+{
+    malloc_stats_print(write, arg, "a");
+}
+
 #else
 
 void
@@ -208,6 +226,17 @@ mem_active(void)
 void
 mem_trim(void)
 {
+}
+
+void
+mem_purge(void)
+{
+}
+
+void
+mem_report(void (*write)(void *arg, const char *text), void *arg)
+{
+    write(arg, "The allocator of this build keeps no statistics\n");
 }
 
 #endif

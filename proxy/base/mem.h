@@ -50,6 +50,12 @@ size_t mem_active(void);
  * otherwise only allocating does this. */
 void mem_trim(void);
 
+/* The same for all arenas, and for all that is unused; dear. */
+void mem_purge(void);
+
+/* What the allocator has to say of itself, in pieces. */
+void mem_report(void (*write)(void *arg, const char *text), void *arg);
+
 #define MEM_NEW(type) ((type *)mem_zalloc(sizeof(type)))
 
 #endif

@@ -125,6 +125,24 @@ render_info(struct control *control, struct gather *gather)
                           &gather->text);
 }
 
+/* Is it about what control can see by itself?  Then its text is there. */
+static bool
+answer_alone(struct control *control, struct gather *gather)
+{
+    switch ((int)gather->kind) {
+    case QUESTION_INFO:
+        render_info(control, gather);
+        return true;
+    case QUESTION_MEMORY_STATS:
+    case QUESTION_MEMORY_TEXT:
+        admin_render_memory(&control->source, buf_view(&gather->words),
+                            &gather->text);
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Nobody is told; what is asked later finds it done. */
 static void
 reset_stats(struct control *control, size_t pool)
@@ -146,11 +164,10 @@ gather_take_question(struct control *control, const struct message *question)
 
     if (gather->kind == QUESTION_MONITOR)
         monitors_begin(control, question->worker, question->pool);
-    if (gather->kind != QUESTION_INFO) {
+    if (!answer_alone(control, gather)) {
         ask_workers(control, gather);
         return;
     }
-    render_info(control, gather);
     answer(control, gather);
     gather_end(control, gather);
 }

@@ -99,6 +99,8 @@ judge(struct memory_watch *watch, uint64_t used)
     bool is_short = budget_is_short(&watch->budget);
 
     cell_set(&stats->memory_used, used);
+    if (used > cell_get(&stats->memory_peak))
+        cell_set(&stats->memory_peak, used);
     if (!is_short && used >= watch->limit)
         become_short(watch, used);
     else if (is_short && used < watch->limit - watch->limit / 8)

@@ -36,6 +36,8 @@ TAILQ_HEAD(session_list, session);
 enum question_kind {
     QUESTION_INFO,           /* the text of INFO; `text` names the sections */
     QUESTION_RESETSTAT,      /* none: the numbers of INFO begin anew */
+    QUESTION_MEMORY_STATS,   /* lines of names and numbers; `text` says ... */
+    QUESTION_MEMORY_TEXT,    /* ... as which of its words: a text */
     QUESTION_CLIENT_IDS,     /* lines of clients by their ids: `text` */
     QUESTION_CLIENT_LIST,    /* lines of clients; `text` is a client_filter */
     QUESTION_CLIENT_KILL,    /* how many clients have been closed; the same */

@@ -122,6 +122,12 @@ LOCAL_HANDLER(latency_histogram);
 LOCAL_HANDLER(config_get);
 LOCAL_HANDLER(also_resetstat);
 
+/* local_memory.c */
+LOCAL_HANDLER(memory_stats);
+LOCAL_HANDLER(memory_doctor);
+LOCAL_HANDLER(memory_malloc_stats);
+LOCAL_HANDLER(also_purge);
+
 /* local_script.c */
 LOCAL_HANDLER(script_show);
 

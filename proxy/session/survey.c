@@ -94,6 +94,8 @@ reply_monitor(const struct request *request, struct view text UNUSED,
 static const struct survey_row rows[] = {
     [QUESTION_INFO] = {NULL, reply_text},
     [QUESTION_RESETSTAT] = {NULL, reply_ok},
+    [QUESTION_MEMORY_STATS] = {NULL, memory_reply_stats},
+    [QUESTION_MEMORY_TEXT] = {NULL, reply_text},
     [QUESTION_CLIENT_IDS] = {clients_survey_list, reply_text},
     [QUESTION_CLIENT_LIST] = {clients_survey_list, reply_text},
     [QUESTION_CLIENT_KILL] = {clients_survey_kill, reply_sum},

@@ -28,6 +28,11 @@ uint64_t survey_sum(struct view text);
 /* The session of this worker with this id, or NULL. */
 struct session *session_find(struct session_pool *pool, uint64_t id);
 
+/* --- local_memory.c ------------------------------------------------------ */
+
+void memory_reply_stats(const struct request *request, struct view text,
+                        struct buf *out);
+
 /* --- clients_survey.c ---------------------------------------------------- */
 
 void clients_survey_list(struct session_pool *pool,

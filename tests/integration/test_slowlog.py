@@ -1,4 +1,4 @@
-"""SLOWLOG, LATENCY and INFO: what took long in the proxy, and what became of it.
+"""SLOWLOG, LATENCY, INFO and MEMORY: what the proxy tells of itself.
 
 Where the time went is told in tests/replay/2931; here the entries are compared
 with a server's.
@@ -263,6 +263,27 @@ def test_commands_and_errors_are_told_as_by_a_server(proxy, servers):
     ours.config_resetstat()
     assert tally(ours) == {} == calls(
         ours.execute_command("LATENCY HISTOGRAM", "set"))
+
+
+def test_memory_is_told_under_the_names_of_servers(proxy, servers):
+    client, server = proxy.client("off"), servers[0].client()
+    ours, theirs = client.memory_stats(), server.memory_stats()
+    assert set(ours) <= set(theirs) and len(ours) > 15
+    assert ours["peak.allocated"] >= ours["total.allocated"] >= \
+        ours["startup.allocated"] >= 0
+    raw, direct = proxy.raw("off"), servers[0].raw()
+    for words in [("HELLO", "3"), ("MEMORY", "STATS"), ("MEMORY", "DOCTOR"),
+                  ("MEMORY", "MALLOC-STATS"), ("MEMORY", "PURGE"),
+                  ("MEMORY", "STATS", "x"), ("MEMORY", "DOCTOR", "x"),
+                  ("MEMORY", "PURGE", "x"), ("MEMORY", "FOO")]:
+        mine, other = raw.command(*words), direct.command(*words)
+        assert mine[:1] == other[:1]
+        if mine[:1] in (b"+", b"-"):
+            assert mine == other
+        elif words[1] == "STATS":
+            assert b"$14\r\npeak.allocated\r\n:" in mine
+            assert b"$15\r\npeak.percentage\r\n," in mine
+    assert b"max_memory" in client.execute_command("MEMORY DOCTOR")
 
 
 def test_that_of_the_servers_is_shown_where_there_is_none(proxy, servers):
