@@ -8,10 +8,23 @@
 #include "session/fanout.h"
 #include "session/key_watch.h"
 #include "session/local.h"
+#include "session/long_script.h"
 #include "session/session.h"
 #include "session/transaction.h"
 #include "session/subscriber.h"
 #include "session/wait.h"
+
+/* It takes the lanes for scripts only with nothing unanswered; who brings a library
+ * and calls it at once shall not hold up others for that. */
+static bool
+is_behind_its_library(const struct incoming *in)
+{
+    const struct request *last =
+        TAILQ_LAST(&in->session->queue, request_list);
+
+    return unlikely(long_script_is(in->command)) && last->command != NULL &&
+        last->command->id == COMMAND_ID_FUNCTION_LOAD;
+}
 
 /* A slot of it is on the move, and a command in front may be sent about. */
 static bool
@@ -45,7 +58,8 @@ order_must_wait(const struct incoming *in)
     if (local_is_barrier(in->command) || subscriber_is_for(in->command) ||
         key_watch_is_barrier(session, in->command) ||
         transaction_is_barrier(session, in->command) || blocking_is(in) ||
-        wait_is(in) || carrying_is_barrier(settings, in->command))
+        wait_is(in) || carrying_is_barrier(settings, in->command) ||
+        is_behind_its_library(in))
         return true;
     if (likely(!pool_is_followed(settings)))
         return false;

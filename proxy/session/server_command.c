@@ -17,7 +17,7 @@ server_command_is_for_all(const struct session *session,
         command->keyspec[0] == '\0' &&
         (command->class == CLASS_REFUSE || command->class == CLASS_FANOUT ||
          command->id == COMMAND_ID_CONFIG_GET ||
-         command->id == COMMAND_ID_INFO);
+         command->id == COMMAND_ID_INFO || command->id == COMMAND_ID_PING);
 }
 
 /* The subcommands of DEBUG that look at keys; no row tells. */

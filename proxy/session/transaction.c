@@ -173,9 +173,12 @@ fate_of(const struct incoming *in)
     const struct session *session = in->session;
     bool is_single = session->generation->shard_count == 1;
 
-    if (server_command_is(session, command) && is_single)
-        return (command->flags & COMMAND_NO_MULTI) != 0 ? FATE_FORBIDDEN
-                                                        : FATE_QUEUE;
+    if (server_command_is(session, command)) {
+        if ((command->flags & COMMAND_NO_MULTI) != 0)
+            return FATE_FORBIDDEN;
+        if (is_single)
+            return FATE_QUEUE;
+    }
     switch ((enum command_class)command->class) {
     case CLASS_ROUTE:
         return strcmp(command->group, "cluster") == 0 ? FATE_FORBIDDEN
