@@ -30,7 +30,8 @@ struct listened {
 struct audience {
     pthread_rwlock_t lock;
     struct dict topics[TOPIC_KINDS];
-    unsigned count; /* of clients and connections; atomic */
+    unsigned count; /* of clients and connections; atomic ... */
+    unsigned leaving; /* ... as is this */
 };
 
 /* --- topics ----------------------------------------------------------------- */
@@ -147,6 +148,18 @@ audience_add_lane(struct audience *audience, enum topic_kind kind,
     count(audience, more);
 }
 
+void
+audience_add_leaving(struct audience *audience, int more)
+{
+    __atomic_fetch_add(&audience->leaving, (unsigned)more, __ATOMIC_SEQ_CST);
+}
+
+bool
+audience_is_leaving(const struct audience *audience)
+{
+    return __atomic_load_n(&audience->leaving, __ATOMIC_SEQ_CST) > 0;
+}
+
 bool
 audience_is_empty(const struct audience *audience)
 {
@@ -155,44 +168,45 @@ audience_is_empty(const struct audience *audience)
 
 /* --- counting ----------------------------------------------------------------- */
 
-static int64_t
-correct_topic(struct listened *topic, struct view server, bool spreads)
+static void
+count_topic(struct audience_count *sum, struct listened *topic,
+            struct view server, bool spreads)
 {
     int64_t lanes = lanes_at(topic, server);
 
-    return lanes > 0 || spreads ? clients_of(topic) - lanes : 0;
+    sum->lanes += lanes;
+    if (lanes > 0 || spreads)
+        sum->clients += clients_of(topic);
 }
 
-static int64_t
-correct_patterns_of(struct audience *audience, struct view channel,
-                    struct view server, bool spreads)
+static void
+count_patterns(struct audience_count *sum, struct audience *audience,
+               struct view channel, struct view server, bool spreads)
 {
     const struct dict *patterns = &audience->topics[TOPIC_PATTERN];
     struct dict_entry *entry = NULL;
-    int64_t more = 0;
 
     while ((entry = dict_next(patterns, entry)) != NULL) {
         struct listened *topic = CONTAINER_OF(entry, struct listened, entry);
         if (glob_match(entry->key, channel))
-            more += correct_topic(topic, server, spreads);
+            count_topic(sum, topic, server, spreads);
     }
-    return more;
 }
 
-int64_t
-audience_correct_message(struct audience *audience, enum topic_kind kind,
-                         struct view channel, struct view server, bool spreads)
+struct audience_count
+audience_count_message(struct audience *audience, enum topic_kind kind,
+                       struct view channel, struct view server, bool spreads)
 {
-    int64_t more = 0;
+    struct audience_count sum = {0};
 
     pthread_rwlock_rdlock(&audience->lock);
     struct listened *topic = find(audience, kind, channel);
     if (topic != NULL)
-        more = correct_topic(topic, server, spreads);
+        count_topic(&sum, topic, server, spreads);
     if (kind == TOPIC_CHANNEL)
-        more += correct_patterns_of(audience, channel, server, spreads);
+        count_patterns(&sum, audience, channel, server, spreads);
     pthread_rwlock_unlock(&audience->lock);
-    return more;
+    return sum;
 }
 
 /* A server that has become a replica is not asked. */

@@ -42,17 +42,26 @@ void audience_add_client(struct audience *audience, enum topic_kind kind,
 void audience_add_lane(struct audience *audience, enum topic_kind kind,
                        struct view name, struct view server, int more);
 
+/* One is about to: its server may still count it, or not. */
+void audience_add_leaving(struct audience *audience, int more);
+bool audience_is_leaving(const struct audience *audience) MUST_CHECK;
+
 /* Does nobody listen, nor any connection for those who did, so that what servers
  * count is right? */
 bool audience_is_empty(const struct audience *audience) MUST_CHECK;
 
-/* What to add to the listeners that a server has counted for a message: who
- * listens to the channel itself, and by a pattern; over connections to it, or,
- * if the message spreads, to any server. */
-int64_t audience_correct_message(struct audience *audience,
-                                 enum topic_kind kind, struct view channel,
-                                 struct view server, bool spreads);
-/* ... to the sum of what all shards say of one channel ... */
+/* Who listens to the channel itself, and by a pattern: the connections to this
+ * server, which counts them for a message, and the clients behind them; or, if
+ * the message spreads, behind those to any server. */
+struct audience_count {
+    int64_t lanes;
+    int64_t clients;
+};
+struct audience_count audience_count_message(struct audience *audience,
+                                             enum topic_kind kind,
+                                             struct view channel,
+                                             struct view server, bool spreads);
+/* What to add to the sum of what all shards say of one channel ... */
 int64_t audience_correct_channel(struct audience *audience,
                                  enum topic_kind kind, struct view channel,
                                  const struct generation *asked);

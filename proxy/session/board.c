@@ -4,10 +4,23 @@
 #include "session/board_priv.h"
 
 #include "base/mem.h"
+#include "session/departure.h"
 #include "session/feed.h"
 #include "session/subscriber.h"
 
 /* --- posts ---------------------------------------------------------------------- */
+
+void
+post_set_state(struct post *post, enum post_state state)
+{
+    bool was_leaving = post->state == POST_LEAVING;
+    bool is_leaving = state == POST_LEAVING;
+
+    post->state = state;
+    if (was_leaving != is_leaving)
+        audience_add_leaving(post->topic->board->audience,
+                             is_leaving ? 1 : -1);
+}
 
 void
 post_count(struct post *post, bool is_counted)
@@ -28,6 +41,7 @@ post_free(struct post *post)
 
     ASSERT(post->owed == 0);
     post_count(post, false);
+    post_set_state(post, POST_WANTED);
     if (topic->teller == post)
         topic->teller = NULL;
     LIST_REMOVE(post, topic_link);
@@ -288,6 +302,7 @@ board_new(struct session_pool *pool)
     board->pool = pool;
     board->audience = pool->audience;
     LIST_INIT(&board->feeds);
+    LIST_INIT(&board->departures);
     TAILQ_INIT(&board->over);
     return board;
 }
@@ -296,6 +311,7 @@ void
 board_free(struct board **boardp)
 {
     struct board *board = *boardp;
+    struct departure *departure;
     struct feed *feed;
 
     *boardp = NULL;
@@ -303,6 +319,8 @@ board_free(struct board **boardp)
         return;
     while ((feed = LIST_FIRST(&board->feeds)) != NULL)
         feed_free(&feed, CLOSE_POOL_REMOVED);
+    while ((departure = LIST_FIRST(&board->departures)) != NULL)
+        departure_free(&departure);
     for (int kind = 0; kind < TOPIC_KINDS; kind++)
         ASSERT(board->topics[kind].count == 0);
     mem_free(board);

@@ -31,6 +31,7 @@
 #include "session/audience.h"
 #include "session/request.h"
 
+struct departure;
 struct feed;
 struct subscriber;
 
@@ -38,6 +39,7 @@ LIST_HEAD(hearing_list, hearing);
 LIST_HEAD(post_list, post);
 TAILQ_HEAD(post_queue, post);
 LIST_HEAD(feed_list, feed);
+LIST_HEAD(departure_list, departure);
 TAILQ_HEAD(over_list, subscriber);
 
 struct board {
@@ -45,6 +47,8 @@ struct board {
     struct audience *audience;
     struct dict topics[TOPIC_KINDS];
     struct feed_list feeds;
+    struct departure_list departures;
+    struct departure *departing; /* the one that is being made, or NULL */
     struct over_list over; /* clients that have more than they may */
 };
 
@@ -143,6 +147,7 @@ void board_tick(struct board *board, uint64_t now_us);
 
 /* --- posts, for feed.c ------------------------------------------------------- */
 
+void post_set_state(struct post *post, enum post_state state);
 /* It is at its server no more. */
 void post_free(struct post *post);
 /* It counts as a connection, or does so no more. */

@@ -8,6 +8,7 @@
  */
 #include "session/deadline.h"
 
+#include "session/departure.h"
 #include "session/holding.h"
 #include "session/note.h"
 #include "session/sentence.h"
@@ -124,6 +125,10 @@ request_expire(struct request *request)
 
     request_stop_deadline(request);
     request->was_late = true;
+    if (request->leaves) {
+        departure_on_late(request);
+        return;
+    }
     cell_inc(&request->pool->stats->errors_timeout);
     if (request->begun) {
         request_cut(request);

@@ -133,6 +133,7 @@ forward(const struct incoming *in, struct place place)
     request->attempt.is_read = place.is_keyed && in->session->watch == NULL &&
         tracker_of(in->session) == NULL && replica_read_is_for(in->command);
     request->is_published = place.is_channel;
+    request->lanes_before = place.lanes;
     request->shard =
         attempt_place(in->session, &request->attempt, place.shard);
     request->call.body = in->bytes;

@@ -6,6 +6,7 @@
 #include "base/log_limit.h"
 #include "base/mem.h"
 #include "resp/encode.h"
+#include "session/departure.h"
 #include "session/session.h"
 
 #define AGAIN_MS 20       /* pause after a failed attempt, doubled each time */
@@ -49,9 +50,11 @@ say(struct feed *feed, struct post *post, bool leaves)
     buf_fini(&words);
     owed->post = post;
     owed->leaves = leaves;
+    if (leaves)
+        owed->departure = departure_join(feed->board);
     TAILQ_INSERT_TAIL(&feed->owed, owed, link);
     post->owed++;
-    post->state = leaves ? POST_LEAVING : POST_ASKED;
+    post_set_state(post, leaves ? POST_LEAVING : POST_ASKED);
 }
 
 static void
@@ -120,16 +123,24 @@ on_ready(struct lane_lease *lease)
     say_all(feed);
 }
 
+struct post *
+feed_pop_owed(struct feed *feed)
+{
+    struct owed *owed = TAILQ_FIRST(&feed->owed);
+    struct post *post = owed->post;
+
+    TAILQ_REMOVE(&feed->owed, owed, link);
+    departure_on_answer(owed->departure);
+    mem_free(owed);
+    post->owed--;
+    return post;
+}
+
 static void
 forget_owed(struct feed *feed)
 {
-    struct owed *owed;
-
-    while ((owed = TAILQ_FIRST(&feed->owed)) != NULL) {
-        TAILQ_REMOVE(&feed->owed, owed, link);
-        owed->post->owed = 0;
-        mem_free(owed);
-    }
+    while (!TAILQ_EMPTY(&feed->owed))
+        (void)feed_pop_owed(feed);
 }
 
 /* What the server knew of us it has forgotten. */
@@ -147,7 +158,7 @@ forget_lane(struct feed *feed)
         if (post->state == POST_LEAVING)
             post_free(post);
         else
-            post->state = POST_WANTED;
+            post_set_state(post, POST_WANTED);
         post = next;
     }
 }
@@ -284,7 +295,7 @@ feed_take(struct feed *feed, struct topic *topic)
             feed_connect(feed);
         return;
     }
-    post->state = POST_WANTED;
+    post_set_state(post, POST_WANTED);
     if (is_ready(feed))
         say(feed, post, false);
     else
@@ -308,7 +319,7 @@ feed_ask_again(struct post *post)
 {
     struct feed *feed = post->feed;
 
-    post->state = POST_WANTED;
+    post_set_state(post, POST_WANTED);
     post_count(post, false);
     topic_place(post->topic); /* which may be elsewhere now */
     start_timer(feed, ASK_AGAIN_MS);

@@ -29,9 +29,11 @@ struct feed_words {
 
 extern const struct feed_words feed_words[TOPIC_KINDS];
 
+/* One command that is not answered yet. */
 struct owed {
     TAILQ_ENTRY(owed) link;
     struct post *post;
+    struct departure *departure; /* waits for this; or NULL */
     bool leaves;
 };
 
@@ -68,6 +70,9 @@ void feed_take(struct feed *feed, struct topic *topic);
 void feed_leave(struct post *post);
 /* One that the server has given up by itself is asked for again. */
 void feed_ask_again(struct post *post);
+
+/* The oldest command is answered, or will not be; the post that it is about. */
+struct post *feed_pop_owed(struct feed *feed);
 
 /* What has come over its lane. */
 void feed_on_frame(struct lane_lease *lease, const struct reply_piece *piece);

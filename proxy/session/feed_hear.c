@@ -12,19 +12,6 @@
 
 /* --- answers ----------------------------------------------------------------------- */
 
-/* The oldest command is answered; its post may be done with. */
-static struct post *
-pop_owed(struct feed *feed)
-{
-    struct owed *owed = TAILQ_FIRST(&feed->owed);
-    struct post *post = owed->post;
-
-    TAILQ_REMOVE(&feed->owed, owed, link);
-    mem_free(owed);
-    post->owed--;
-    return post;
-}
-
 static bool
 is_about(const struct owed *owed, struct view word, struct view name)
 {
@@ -39,7 +26,7 @@ is_about(const struct owed *owed, struct view word, struct view name)
 static void
 take_confirmation(struct feed *feed)
 {
-    struct post *post = pop_owed(feed);
+    struct post *post = feed_pop_owed(feed);
 
     if (post->owed > 0)
         return; /* it has been asked for something else since */
@@ -47,7 +34,7 @@ take_confirmation(struct feed *feed)
         post_free(post);
         return;
     }
-    post->state = POST_ON;
+    post_set_state(post, POST_ON);
     post_count(post, true);
     topic_on_post(post->topic);
 }
@@ -138,7 +125,7 @@ take_error(struct feed *feed, struct view line)
         line.len--;
     if (owed == NULL || !is_error_of(owed, line))
         return;
-    struct post *post = pop_owed(feed);
+    struct post *post = feed_pop_owed(feed);
     take_error_of(feed, post, line);
 }
 

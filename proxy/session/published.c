@@ -21,14 +21,31 @@ kind_of(const struct command *command)
         : TOPIC_CHANNEL;
 }
 
+static struct audience_count
+count_listeners(const struct session_pool *pool, const struct command *command,
+                struct view channel, const struct server *server)
+{
+    enum topic_kind kind = kind_of(command);
+    bool spreads = kind == TOPIC_CHANNEL && pool_is_cluster(pool->settings);
+
+    return audience_count_message(pool->audience, kind, channel,
+                                  view_str(server->name), spreads);
+}
+
 struct place
 published_place(const struct session *session, const struct command *command,
                 struct view channel)
 {
-    struct place place =
-        board_place(session->generation, kind_of(command), channel);
+    const struct session_pool *pool = session->pool;
+    struct generation *generation = session->generation;
+    struct place place = board_place(generation, kind_of(command), channel);
 
-    place.is_channel = !audience_is_empty(session->pool->audience);
+    place.is_channel = !audience_is_empty(pool->audience);
+    if (audience_is_leaving(pool->audience) && place.shard != ROUTE_NONE)
+        place.lanes = (uint32_t)count_listeners(
+                          pool, command, channel,
+                          generation_server(generation, place.shard))
+                          .lanes;
     return place;
 }
 
@@ -41,21 +58,20 @@ published_has_place(const struct session *session,
     return command->id == COMMAND_ID_SPUBLISH;
 }
 
+/* Clients of ours, and whoever else the server has counted.  A connection that
+ * was taken back meanwhile may have been counted. */
 static int64_t
-correction(const struct request *request)
+correct_count(const struct request *request, int64_t number)
 {
-    struct server *server = request_server(request);
     struct request_scan scan;
     struct command_args args = body_words(&scan, &request->call.body);
-    enum topic_kind kind = kind_of(request->command);
-    bool spreads =
-        kind == TOPIC_CHANNEL && pool_is_cluster(request->pool->settings);
-    int64_t more = audience_correct_message(request->pool->audience, kind,
-                                            command_arg(&args, 1),
-                                            view_str(server->name), spreads);
+    struct audience_count count =
+        count_listeners(request->pool, request->command, command_arg(&args, 1),
+                        request_server(request));
+    int64_t lanes = MAX(count.lanes, (int64_t)request->lanes_before);
 
     request_scan_fini(&scan);
-    return more;
+    return count.clients + MAX(number - lanes, 0);
 }
 
 const struct reply_piece *
@@ -68,7 +84,7 @@ published_correct(const struct request *request,
 
     if (!piece->last || !reply_next(&rest, &item) || item.type != RESP_INTEGER)
         return piece;
-    encode_integer(&out, MAX(item.number + correction(request), 0));
+    encode_integer(&out, correct_count(request, item.number));
     *own = *piece;
     own->chunk = chunk_pool_write(loop_chunks(request->pool->env->loop),
                                   out.data, out.len, &own->off);

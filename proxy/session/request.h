@@ -60,8 +60,11 @@ struct request {
     bool multi_failed;       /* ... nor was MULTI taken */
     bool blocks;             /* may wait for long, on a private lane */
     bool tracks;             /* waits until servers tell what is changed */
-    bool listens;            /* waits until a server has confirmed topics */
-    bool is_published;       /* its answer is a number of listeners */
+    bool listens;            /* waits until a server has confirmed topics, */
+    bool leaves;             /* ... or has taken them back */
+    bool is_published;       /* its answer is a number of listeners ... */
+    uint32_t lanes_before;   /* ... of which these are connections of ours, as
+                                far as was known when it was sent */
     bool by_watch;           /* goes over the lane of session->watch ... */
     bool ends_watch;         /* ... and nothing is watched behind it */
     struct split_job *job;   /* a split command's parts, or NULL */
@@ -89,6 +92,8 @@ struct place {
     uint32_t shard; /* number of a server, or ROUTE_NONE */
     bool is_keyed;  /* a key says so, where replicas may be read from */
     bool is_channel; /* of a channel that clients of ours may listen to */
+    uint32_t lanes;  /* ... over so many connections; only if some may not be
+                        counted any more */
 };
 
 struct place request_place(struct session *session, struct view key);

@@ -8,6 +8,7 @@
 #include "resp/encode.h"
 #include "session/body_words.h"
 #include "session/deadline.h"
+#include "session/departure.h"
 #include "session/relay.h"
 #include "session/sentence.h"
 #include "session/tracker.h"
@@ -40,18 +41,22 @@ row_of(const struct command *command)
 
 /* --- what is heard ---------------------------------------------------------------- */
 
+static struct board *
+board_of(struct session_pool *pool)
+{
+    if (pool->board == NULL)
+        pool->board = board_new(pool);
+    return pool->board;
+}
+
 struct subscriber *
 subscriber_get(struct session *session)
 {
-    struct session_pool *pool = session->pool;
-
     if (session->subscriber != NULL)
         return session->subscriber;
-    if (pool->board == NULL)
-        pool->board = board_new(pool);
     struct subscriber *subscriber = MEM_NEW(struct subscriber);
     subscriber->session = session;
-    subscriber->board = pool->board;
+    subscriber->board = board_of(session->pool);
     session->subscriber = subscriber;
     return subscriber;
 }
@@ -195,21 +200,19 @@ confirm_all(const struct session *session, size_t row,
 
 /* --- SUBSCRIBE ------------------------------------------------------------------------ */
 
-/* Its topics have to be confirmed by servers first. */
-static void
-wait_for_topics(const struct incoming *in)
+/* Servers have to confirm something first. */
+static struct request *
+wait_for_servers(const struct incoming *in)
 {
-    struct subscriber *subscriber = in->session->subscriber;
     struct request *request = request_new(in->session, in->command);
 
-    request->listens = true;
     request->call.body = in->bytes;
     chunk_ref(in->bytes.chunk);
     request_weigh(request, in->bytes.len);
     request->refs++;
-    subscriber->request = request;
     in->session->barrier = true;
     request_start_deadline(request);
+    return request;
 }
 
 static void
@@ -227,7 +230,8 @@ begin(const struct incoming *in, size_t row)
     for (uint32_t i = 1; i < in->args.argc; i++)
         hear(subscriber, rows[row].kind, command_arg(&in->args, i));
     if (subscriber->missing > 0) {
-        wait_for_topics(in);
+        subscriber->request = wait_for_servers(in);
+        subscriber->request->listens = true;
         return;
     }
     confirm_all(in->session, row, &in->args, &out);
@@ -302,6 +306,7 @@ static void
 end(const struct incoming *in, size_t row)
 {
     struct session *session = in->session;
+    struct departure *departure = departure_begin(board_of(session->pool));
     struct buf out = {0};
 
     if (in->args.argc == 1)
@@ -309,7 +314,10 @@ end(const struct incoming *in, size_t row)
     for (uint32_t i = 1; i < in->args.argc; i++)
         leave(session, row, command_arg(&in->args, i), &out);
     subscriber_free_if_done(session);
-    answer_now(in, &out);
+    if (departure_is_over(&departure))
+        answer_now(in, &out);
+    else
+        departure_wait(departure, wait_for_servers(in), &out);
     buf_fini(&out);
 }
 

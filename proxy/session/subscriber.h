@@ -6,6 +6,8 @@
  *                          v                                       |
  *                      a request waits until the servers have confirmed both
  *
+ * Those that take topics back wait in the same way (session/departure.h).
+ *
  * These commands are barriers on both sides: each begins when all before it is
  * answered, and what follows waits for its answer.  So what the client is told
  * comes in the order of one redis-server, and messages of a channel come behind
