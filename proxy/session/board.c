@@ -253,7 +253,8 @@ board_deliver(struct board *board, const struct feed *feed,
     struct topic *topic = find_topic(board, words, &channel);
     struct hearing *hearing;
 
-    if (topic == NULL || is_heard_twice(topic, feed, channel))
+    if (topic == NULL || !topic_is_heard(topic) ||
+        is_heard_twice(topic, feed, channel))
         return;
     LIST_FOREACH (hearing, &topic->hearings, link) {
         if (hearing->is_told)

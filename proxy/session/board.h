@@ -11,7 +11,8 @@
  *
  *   a channel       at the shard of its name; in a cluster, whose nodes tell one
  *                   another, it stays where it is as long as that is a primary,
- *                   or has become a replica and can be heard
+ *                   or has become a replica and can be heard; what one client
+ *                   hears is put at one node, which keeps its order
  *   a key's events  (__keyspace@..., __keyevent@...) at every shard, since each
  *                   server tells of its own keys only
  *   a pattern       at every shard; in a cluster at one, unless it may mean

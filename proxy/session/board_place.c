@@ -1,9 +1,15 @@
 /*
  * session/board_place.c - where topics belong, and how they get there.
+ *
+ * In a cluster a topic stays where it is, else it goes where its first client
+ * hears something already, else where its name is.
  */
 #include "session/board_priv.h"
 
 #include "session/feed.h"
+#include "session/subscriber.h"
+
+#define OTHERS_MAX 8 /* of a client are looked at */
 
 static const struct view keyspace = {"__keyspace@", 11};
 static const struct view keyevent = {"__keyevent@", 11};
@@ -140,16 +146,74 @@ may_stay(const struct topic *topic, const struct post *post)
         (is_member(board, server) && post->state != POST_WANTED);
 }
 
+/* Where it is told from: of several nodes the one that is believed. */
 static struct server *
-home_of(const struct topic *topic)
+told_from(struct topic *topic)
 {
-    const struct generation *current = current_of(topic->board);
-    const struct post *post;
+    const struct post *teller = topic_teller(topic), *post;
+    struct server *oldest = NULL;
 
+    if (teller != NULL && may_stay(topic, teller))
+        return teller->feed->server;
     LIST_FOREACH (post, &topic->posts, topic_link) {
         if (may_stay(topic, post))
-            return post->feed->server;
+            oldest = post->feed->server;
     }
+    return oldest;
+}
+
+/* One that is but events of keys tells nothing of where others are. */
+static bool
+may_have_company(const struct topic *topic)
+{
+    struct view name = topic_name(topic);
+
+    return topic->kind == TOPIC_CHANNEL
+        ? !channel_is_key_event(name)
+        : topic->kind == TOPIC_PATTERN && !begins_with(name, VIEW("__key"));
+}
+
+/* Where its client hears other topics, of which a few are looked at, or NULL. */
+static struct server *
+beside_of(const struct topic *topic, enum topic_kind kind)
+{
+    const struct hearing *first = LIST_FIRST(&topic->hearings);
+    const struct dict *heard = &first->subscriber->heard[kind];
+    struct dict_entry *entry = dict_next(heard, NULL);
+    struct server *server = NULL;
+
+    for (int i = 0; i < OTHERS_MAX && entry != NULL && server == NULL; i++) {
+        struct topic *other =
+            CONTAINER_OF(entry, struct hearing, entry)->topic;
+        if (other != topic && may_have_company(other))
+            server = told_from(other);
+        entry = dict_next(heard, entry);
+    }
+    return server;
+}
+
+/* A client of a cluster hears everything from the node that it is connected to,
+ * a channel before a pattern and in one order. */
+static struct server *
+company_of(const struct topic *topic)
+{
+    if (!pool_is_cluster(topic->board->pool->settings) ||
+        !may_have_company(topic))
+        return NULL;
+    struct server *server = beside_of(topic, TOPIC_CHANNEL);
+    return server != NULL ? server : beside_of(topic, TOPIC_PATTERN);
+}
+
+static struct server *
+home_of(struct topic *topic)
+{
+    const struct generation *current = current_of(topic->board);
+    struct server *server = told_from(topic);
+
+    if (server == NULL)
+        server = company_of(topic);
+    if (server != NULL)
+        return server;
     struct place place = board_place(current, topic->kind, topic_name(topic));
     return place.shard < current->shard_count
         ? generation_server(current, place.shard)
@@ -182,8 +246,12 @@ place_everywhere(struct topic *topic)
 {
     struct board *board = topic->board;
     const struct generation *current = current_of(board);
+    struct server *first = home_of(topic);
     struct post *post;
 
+    /* The oldest becomes the teller. */
+    if (first != NULL && is_shard(board, first))
+        feed_take(feed_get(board, first), topic);
     for (uint32_t i = 0; i < current->shard_count; i++)
         feed_take(feed_get(board, current->servers[i]), topic);
     post = LIST_FIRST(&topic->posts);
