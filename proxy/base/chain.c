@@ -8,6 +8,7 @@
 #define CHAIN_RING_FIRST 16
 #define TAIL_FIRST 512   /* bytes of the first chunk for copies ... */
 #define TAIL_GROWTH 4    /* ... and how often what is here, of the next */
+#define COPIED_AT_ONCE 64 /* bytes; most requests and replies have fewer */
 #define CHAIN_SMALL 1024 /* extents below this are copied by compaction ... */
 #define CHAIN_SHARE 4    /* ... or below this share of their chunk */
 
@@ -49,33 +50,43 @@ new_tail(const struct chain *chain, struct chunk_pool *pool)
                                 : chunk_new(pool);
 }
 
-static inline bool
-can_append(const struct extent *last, uint32_t len)
+/* Small ones by a copy of fixed size, where both sides have room for that: what
+ * is written too much is free. */
+static inline void
+append(struct chunk *to, const struct chunk *from, uint32_t off, uint32_t len)
 {
-    const struct chunk *chunk = last->chunk;
+    char *end = to->data + to->fill;
 
-    return chunk->refs == 1 && chunk->fill == last->off + last->len &&
-        chunk_room(chunk) >= len;
+    if (likely(len <= COPIED_AT_ONCE && chunk_room(to) >= COPIED_AT_ONCE &&
+               from->cap - off >= COPIED_AT_ONCE))
+        memcpy(end, from->data + off, COPIED_AT_ONCE);
+    else
+        memcpy(end, from->data + off, len);
+    to->fill += len;
 }
 
 void
 chain_push_behind(struct chain *chain, struct chunk *chunk, uint32_t off,
                   uint32_t len)
 {
-    if (chain_extend(chain, chunk, off, len))
-        return;
     struct extent *last = chain_at(chain, chain->count - 1);
-    if (can_append(last, len)) {
+    struct chunk *tail = last->chunk;
+    uint32_t end = last->off + last->len;
+
+    if (tail == chunk && end == off && len <= UINT32_MAX - last->len) {
+        last->len += len;
+        chain->bytes += len;
+    } else if (likely(tail->refs == 1 && tail->fill == end &&
+                      chunk_room(tail) >= len)) {
+        append(tail, chunk, off, len);
         last->len += len;
         chain->bytes += len;
     } else {
-        struct chunk *tail = new_tail(chain, chunk->pool);
+        tail = new_tail(chain, chunk->pool);
+        append(tail, chunk, off, len);
         chain_push_new(chain, tail, 0, len);
         chunk_unref(&tail);
-        last = chain_at(chain, chain->count - 1);
     }
-    memcpy(last->chunk->data + last->chunk->fill, chunk->data + off, len);
-    last->chunk->fill += len;
 }
 
 void
@@ -104,7 +115,7 @@ chain_reset_if_empty(struct chain *chain)
 }
 
 void
-chain_take(struct chain *chain, struct chain *from)
+chain_take_all(struct chain *chain, struct chain *from)
 {
     if (chain->count == 0 && chain->ring == NULL) {
         *chain = *from;

@@ -85,13 +85,20 @@ void chain_push_new(struct chain *chain, struct chunk *chunk, uint32_t off,
 static inline void
 chain_push(struct chain *chain, struct chunk *chunk, uint32_t off, uint32_t len)
 {
-    if (chain->count > 0 && chain_extend(chain, chunk, off, len))
+    if (len == 0 ||
+        (chain->count > 0 && chain_extend(chain, chunk, off, len)))
         return;
-    if (len > 0)
+    if (likely(chain->count == 0 && chain->ring == NULL)) {
+        chain->few[chain->head % CHAIN_INLINE] =
+            (struct extent){chunk_ref(chunk), off, len};
+        chain->count = 1;
+        chain->bytes = len;
+    } else {
         chain_push_new(chain, chunk, off, len);
+    }
 }
 
-/* The case of chain_push_dense() in which bytes are copied. */
+/* The case of chain_push_dense() in which bytes may be copied. */
 void chain_push_behind(struct chain *chain, struct chunk *chunk, uint32_t off,
                        uint32_t len);
 
@@ -112,9 +119,26 @@ chain_push_dense(struct chain *chain, struct chunk *chunk, uint32_t off,
 void chain_copy(struct chain *chain, struct chunk_pool *pool, const void *data,
                 size_t len);
 
+/* The general case of chain_take(). */
+void chain_take_all(struct chain *chain, struct chain *from);
+
 /* Move everything from `from` to the end of `chain`, small ranges as with
  * chain_push_dense(); `from` is empty then. */
-void chain_take(struct chain *chain, struct chain *from);
+static inline void
+chain_take(struct chain *chain, struct chain *from)
+{
+    struct extent *only = &from->few[from->head % CHAIN_INLINE];
+
+    if (unlikely(from->count != 1 || from->ring != NULL ||
+                 chain->count == 0)) {
+        chain_take_all(chain, from);
+        return;
+    }
+    chain_push_dense(chain, only->chunk, only->off, only->len);
+    chunk_unref(&only->chunk);
+    from->count = 0;
+    from->bytes = 0;
+}
 
 /* Forget the first `len` bytes. */
 void chain_drop(struct chain *chain, size_t len);
