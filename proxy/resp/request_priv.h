@@ -40,6 +40,8 @@ is_cross_protocol(struct view word)
 {
     if (likely(word.len != 4 && word.len != 5))
         return false;
+    if (likely((word.data[0] | 0x20) != 'p' && (word.data[0] | 0x20) != 'h'))
+        return false;
     return view_equal_nocase(word, VIEW("POST")) ||
            view_equal_nocase(word, VIEW("Host:"));
 }

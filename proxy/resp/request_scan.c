@@ -20,6 +20,14 @@ longest_word(const struct request_limits *limits)
     return MIN(limits->max_bulk, RESP_MAX_BULK);
 }
 
+static inline uint32_t
+most_words(const struct request_limits *limits)
+{
+    if (limits->unauthenticated)
+        return MIN(limits->max_args, UNAUTHENTICATED_ARGS);
+    return limits->max_args;
+}
+
 /* Pass the first line of an array, if it is here whole and usual. */
 static inline void
 scan_count(struct request_scan *scan, struct request_input *in)
@@ -30,8 +38,7 @@ scan_count(struct request_scan *scan, struct request_input *in)
     if (in->at == in->end || *in->at != '*')
         return;
     after = read_header(in->at, in->end, &count);
-    if (after == NULL || count == 0 || count > in->limits->max_args ||
-        (in->limits->unauthenticated && count > UNAUTHENTICATED_ARGS))
+    if (after == NULL || count == 0 || count > most_words(in->limits))
         return;
     scan->size = (size_t)(after - in->first);
     scan->argc = count;
@@ -90,24 +97,71 @@ scan_words(struct request_scan *scan, struct request_input *in)
     return RESP_OK;
 }
 
+/* Any request, from wherever it stopped. */
+static enum resp_result
+scan_on(struct request_scan *scan, struct request_input *in)
+{
+    enum resp_result result = request_verdict(scan);
+
+    if (scan->state == SCAN_START)
+        scan_count(scan, in);
+    do {
+        if (scan->state == SCAN_WORD)
+            result = scan_words(scan, in);
+        if (result == RESP_AGAIN && in->at < in->end)
+            result = request_take(scan, in);
+    } while (result == RESP_AGAIN && in->at < in->end);
+
+    scan->known = MAX(scan->known, scan->size);
+    return result;
+}
+
+/* A new request of a few words, all of it here: NULL when there is anything else
+ * to it, and nothing has been noted then; or where it ends. */
+static inline const char *
+pass_usual(struct request_scan *scan, const struct request_input *in)
+{
+    const uint32_t longest = longest_word(in->limits);
+    const char *const end = fast_end(in);
+    const char *at = in->at, *word;
+    uint32_t count, len;
+
+    if (unlikely(at == end || *at != '*'))
+        return NULL;
+    at = read_header(at, end, &count);
+    if (unlikely(at == NULL || count - 1 >= REQUEST_ARGS_INLINE ||
+                 count > most_words(in->limits)))
+        return NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        word = read_header(at, end, &len);
+        if (unlikely(word == NULL || *at != '$' || len > longest))
+            return NULL;
+        at = whole_bulk(word, end, len);
+        if (unlikely(at == NULL))
+            return NULL;
+        scan->args[i] = (struct resp_arg){(uint32_t)(word - in->first), len};
+    }
+    if (unlikely(is_cross_protocol(request_arg(scan, in->first, 0))))
+        return NULL;
+    scan->argc = scan->seen = count;
+    return at;
+}
+
 enum resp_result
 request_scan(struct request_scan *scan, const struct request_limits *limits,
              const char *data, size_t len)
 {
     struct request_input in = {limits, data, data + scan->size, data + len};
-    enum resp_result result = request_verdict(scan);
 
-    if (scan->state == SCAN_START)
-        scan_count(scan, &in);
-    do {
-        if (scan->state == SCAN_WORD)
-            result = scan_words(scan, &in);
-        if (result == RESP_AGAIN && in.at < in.end)
-            result = request_take(scan, &in);
-    } while (result == RESP_AGAIN && in.at < in.end);
-
-    scan->known = MAX(scan->known, scan->size);
-    return result;
+    if (likely(scan->state == SCAN_START && scan->size == 0)) {
+        const char *after = pass_usual(scan, &in);
+        if (likely(after != NULL)) {
+            scan->size = scan->known = (size_t)(after - data);
+            scan->state = SCAN_DONE;
+            return RESP_OK;
+        }
+    }
+    return scan_on(scan, &in);
 }
 
 enum resp_result

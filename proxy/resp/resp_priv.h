@@ -63,6 +63,12 @@ read_header(const char *p, const char *end, uint32_t *value)
     p += 2;
     if (is_crlf(p))
         return p + 2;
+    /* Two digits, without a loop. */
+    uint32_t second = digit_value(*p);
+    if (second <= 9 && *value > 0 && end - p >= 3 && is_crlf(p + 1)) {
+        *value = *value * 10 + second;
+        return p + 3;
+    }
     p = read_more_digits(p, end, value);
     return p != NULL && end - p >= 2 && is_crlf(p) ? p + 2 : NULL;
 }
