@@ -9,9 +9,9 @@
  *                     v          v         v     hash's top bits: the first
  *     points    1f.. 37.. 3c..  52..      8e..   point at or above it
  *
- * The bucket of a hash leads right before its point: there are at least as
- * many buckets as points, MD5 spreads those evenly, and so the walk from there
- * is one or two steps, where a binary search would be ten and mispredicted.
+ * The bucket of a hash leads right before its point: there are at least twice
+ * as many buckets as points, MD5 spreads those evenly, and so the walk from there
+ * is no step or one, where a binary search would be ten and mispredicted.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,6 +22,7 @@
 
 #define POINTS_PER_SERVER 160
 #define POINTS_PER_TEXT 4 /* 16 bytes of MD5 are four points */
+#define BUCKETS_A_POINT 2
 #define TEXT_MAX 272      /* twemproxy cuts longer ones */
 
 struct point {
@@ -140,7 +141,7 @@ set_buckets(struct ketama *ketama)
     unsigned bits = 1;
     uint32_t point = 0;
 
-    while (((size_t)1 << bits) < ketama->point_count)
+    while (((size_t)1 << bits) < BUCKETS_A_POINT * ketama->point_count)
         bits++;
     ketama->shift = 32 - bits;
     ketama->buckets = mem_array((size_t)1 << bits, sizeof(uint32_t));
@@ -189,7 +190,9 @@ ketama_point(const struct ketama *ketama, uint32_t hash)
     const struct point *point =
         ketama->points + ketama->buckets[hash >> ketama->shift];
 
-    while (point->value < hash)
+    /* Mostly the first will do or the second, and nobody can guess which. */
+    point += point->value < hash;
+    while (unlikely(point->value < hash))
         point++;
     return point;
 }
