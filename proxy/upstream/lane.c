@@ -177,7 +177,7 @@ push_asking(struct lane *lane, struct call *call)
 }
 
 /* Give a call to the stream. */
-static void
+static inline void
 lane_push(struct lane *lane, struct call *call)
 {
     struct server_stats *stats = lane->server->stats;

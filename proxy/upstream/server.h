@@ -26,6 +26,7 @@
 #ifndef UPSTREAM_SERVER_H
 #define UPSTREAM_SERVER_H
 
+#include "config/settings.h"
 #include "net/address_list.h"
 #include "upstream/gate.h"
 #include "upstream/health.h"
@@ -158,11 +159,31 @@ void server_settle(struct server *server);
 /* Closes every lane, failing its calls. */
 void server_close(struct server *server, enum close_reason why);
 
+/* The slow part of server_submit(). */
+bool server_submit_slow(struct server *server, struct lane_key key,
+                        unsigned number, struct call *call) MUST_CHECK;
+
 /* Queue a call on the shared lane `number` (taken modulo server_connections) of
  * a key, connecting it if need be; at the cap it is parked, which is one way of
  * CALL_WAITING.  False: the server rests after a failure. */
-bool server_submit(struct server *server, struct lane_key key, unsigned number,
-                   struct call *call) MUST_CHECK;
+static inline bool
+server_submit(struct server *server, struct lane_key key, unsigned number,
+              struct call *call)
+{
+    const struct lane_group *group = server->groups;
+    size_t count = server->settings->server_connections;
+
+    if (likely(group != NULL && lane_key_equal(group->key, key) &&
+               !server->is_down && !server->is_silent &&
+               TAILQ_EMPTY(&server->parked))) {
+        struct lane *lane = group->lanes[count == 1 ? 0 : number % count];
+        if (likely(lane != NULL)) {
+            lane_submit(lane, call);
+            return true;
+        }
+    }
+    return server_submit_slow(server, key, number, call);
+}
 /* Leave a shared lane to the calls that are on it: new ones get another, and it
  * is closed when the last has its answer.  Who has calls there must see them
  * answered first.  False: there may be no more lanes. */

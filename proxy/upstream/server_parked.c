@@ -94,8 +94,8 @@ server_serve_parked(struct server *server)
 }
 
 bool
-server_submit(struct server *server, struct lane_key key, unsigned number,
-              struct call *call)
+server_submit_slow(struct server *server, struct lane_key key, unsigned number,
+                   struct call *call)
 {
     struct lane *lane = NULL;
 
