@@ -1,13 +1,14 @@
 /*
  * session/deadline.c - what happens to requests that wait for too long.
  *
- * All requests of a pool have the same time, so its list of unanswered ones is
- * almost sorted by itself: the newest, and those whose long reply goes on, at
- * the end.  Only when the settings have changed does a newer one have to pass
- * some that have more time.
+ * They are kept in no list of their own, since that would cost every request
+ * something, and few are ever late: the pool's timer fires for the first of
+ * them, or for one that has been answered since, and looks at all that are
+ * unanswered then.
  */
 #include "session/deadline.h"
 
+#include "base/mem.h"
 #include "session/departure.h"
 #include "session/holding.h"
 #include "session/note.h"
@@ -19,58 +20,71 @@
 #include "session/upload.h"
 
 #define OLD_US 1000000 /* then a request's bytes move out of a shared chunk */
+#define SEEN_IN_MS 1024 /* unanswered ones for which a millisecond is spent */
+
+/* --- who is unanswered --------------------------------------------------------- */
+
+static struct request *
+first_from(struct session *session)
+{
+    while (session != NULL && TAILQ_EMPTY(&session->queue))
+        session = TAILQ_NEXT(session, link);
+    return session == NULL ? NULL : TAILQ_FIRST(&session->queue);
+}
+
+static struct request *
+next_in_queues(struct session_pool *pool, struct request *request)
+{
+    if (request == NULL)
+        return first_from(TAILQ_FIRST(&pool->sessions));
+    struct request *behind = TAILQ_NEXT(request, link);
+    return behind != NULL ? behind
+                          : first_from(TAILQ_NEXT(request->session, link));
+}
+
+struct request *
+request_next_waiting(struct session_pool *pool, struct request *request)
+{
+    do
+        request = next_in_queues(pool, request);
+    while (request != NULL && !request->has_deadline);
+    return request;
+}
+
+/* --- whose time runs ------------------------------------------------------------ */
 
 void
 request_stop_deadline(struct request *request)
 {
-    if (!request->has_deadline)
-        return;
     request->has_deadline = false;
-    TAILQ_REMOVE(&request->pool->deadlines, request, deadline_link);
-}
-
-static void
-insert_by_due(struct session_pool *pool, struct request *request)
-{
-    struct request *before = TAILQ_LAST(&pool->deadlines, request_list);
-
-    while (unlikely(before != NULL && before->due_us > request->due_us))
-        before = TAILQ_PREV(before, request_list, deadline_link);
-    if (before != NULL)
-        TAILQ_INSERT_AFTER(&pool->deadlines, before, request, deadline_link);
-    else
-        TAILQ_INSERT_HEAD(&pool->deadlines, request, deadline_link);
 }
 
 /* Its time runs from `from_us`. */
-static void
+static inline void
 set_due(struct request *request, uint64_t from_us)
 {
-    struct session_pool *pool = request->pool;
-
     request->progress_us = from_us;
-    request->due_us =
-        from_us + (uint64_t)pool->settings->request_timeout_ms * 1000;
-    insert_by_due(pool, request);
+    request->due_us = from_us +
+        (uint64_t)request->pool->settings->request_timeout_ms * 1000;
 }
 
+/* Not before `least_ms` have passed. */
 static void
-start_timer(struct session_pool *pool, const struct request *first)
+start_timer(struct session_pool *pool, uint64_t due_us, uint64_t least_ms)
 {
     uint64_t now_us = loop_now_us(pool->env->loop);
-    uint64_t wait_us = first->due_us > now_us ? first->due_us - now_us : 0;
+    uint64_t wait_us = due_us > now_us ? due_us - now_us : 0;
 
-    pool->deadline_us = first->due_us;
-    timer_start(&pool->deadline, (int64_t)((wait_us + 999) / 1000));
+    pool->deadline_us = due_us;
+    timer_start(&pool->deadline,
+                (int64_t)MAX((wait_us + 999) / 1000, least_ms));
 }
 
 void
 request_note_progress(struct request *request)
 {
-    if (!request->has_deadline)
-        return;
-    TAILQ_REMOVE(&request->pool->deadlines, request, deadline_link);
-    set_due(request, loop_now_us(request->pool->env->loop));
+    if (request->has_deadline)
+        set_due(request, loop_now_us(request->pool->env->loop));
 }
 
 void
@@ -80,10 +94,11 @@ request_start_deadline(struct request *request)
 
     request->has_deadline = true;
     set_due(request, request->start_us);
-    if (unlikely(!timer_is_active(&pool->deadline) ||
-                 request->due_us < pool->deadline_us))
-        start_timer(pool, request);
+    if (unlikely(request->due_us < pool->deadline_us))
+        start_timer(pool, request->due_us, 0);
 }
+
+/* --- who is late ---------------------------------------------------------------- */
 
 /* Answer first: what the server makes of it may end the call. */
 static void
@@ -170,24 +185,62 @@ request_expire(struct request *request)
     request_end_late(request, sent);
 }
 
+/* With a ref each. */
+static struct request **
+find_late(struct session_pool *pool, uint64_t now_us, size_t *count)
+{
+    struct request **late = NULL, *request = NULL;
+
+    *count = 0;
+    while ((request = request_next_waiting(pool, request)) != NULL) {
+        if (request->due_us > now_us)
+            continue;
+        if ((*count & (*count - 1)) == 0)
+            late = mem_realloc(late, MAX(2 * *count, 1u) * sizeof(*late));
+        request->refs++;
+        late[(*count)++] = request;
+    }
+    return late;
+}
+
+/* The more there are, the longer is it until they are looked at again. */
+static void
+await_next(struct session_pool *pool)
+{
+    struct request *request = NULL;
+    uint64_t due_us = UINT64_MAX;
+    size_t count = 0;
+
+    while ((request = request_next_waiting(pool, request)) != NULL) {
+        due_us = MIN(due_us, request->due_us);
+        count++;
+    }
+    pool->deadline_us = UINT64_MAX;
+    if (count > 0)
+        start_timer(pool, due_us, count / SEEN_IN_MS);
+}
+
+/* Whoever is told may do anything: so first see who is late, then tell. */
 void
 request_on_deadline(struct timer *timer, void *arg)
 {
     struct session_pool *pool = arg;
     uint64_t now_us = loop_now_us(pool->env->loop);
-    struct request *request;
+    size_t count;
+    struct request **late = find_late(pool, now_us, &count);
 
     (void)timer;
-    while ((request = TAILQ_FIRST(&pool->deadlines)) != NULL) {
-        if (request->due_us > now_us) {
-            start_timer(pool, request);
-            return;
-        }
-        if (request->session->pausing == request)
-            request_note_progress(request); /* it is the client that is slow */
+    for (size_t i = 0; i < count; i++) {
+        if (!late[i]->has_deadline)
+            ; /* it was answered with one of the others */
+        else if (late[i]->session->pausing == late[i])
+            request_note_progress(late[i]); /* it is the client that is slow */
         else
-            request_expire(request);
+            request_expire(late[i]);
+        request_unref(&late[i]);
     }
+    mem_free(late);
+    await_next(pool);
 }
 
 void
@@ -210,13 +263,11 @@ request_compact(struct request *request)
 void
 request_compact_old(struct session_pool *pool, uint64_t now_us)
 {
-    struct request *request;
+    struct request *request = NULL;
 
-    TAILQ_FOREACH(request, &pool->deadlines, deadline_link)
-    {
-        if (request->progress_us + OLD_US > now_us)
-            break;
-        if (!request->is_compact && request->call.body.len < STREAM_SMALL)
+    while ((request = request_next_waiting(pool, request)) != NULL) {
+        if (request->progress_us + OLD_US <= now_us && !request->is_compact &&
+            request->call.body.len < STREAM_SMALL)
             request_compact(request);
     }
 }

@@ -7,6 +7,12 @@
 #include "net/loop.h"
 #include "session/request.h"
 
+/* The first of the pool's requests, or the one behind this, whose time runs.  They
+ * come client by client, and the older one of a client first; none may be answered
+ * in between. */
+struct request *request_next_waiting(struct session_pool *pool,
+                                     struct request *request);
+
 /* Its time begins to run, from request->start_us. */
 void request_start_deadline(struct request *request);
 void request_stop_deadline(struct request *request);

@@ -125,15 +125,22 @@ close_idle(struct session_pool *pool, uint64_t now_us)
     }
 }
 
+static bool
+has_old_request(struct session_pool *pool, uint64_t now_us)
+{
+    struct request *request = request_next_waiting(pool, NULL);
+
+    while (request != NULL && request->progress_us + SILENT_US > now_us)
+        request = request_next_waiting(pool, request);
+    return request != NULL;
+}
+
 /* A request waits for long: its primary may be frozen, and another have taken its
  * place, of which no lost connection and no MOVED will tell. */
 static bool
 hint_if_silent(struct session_pool *pool, uint64_t now_us)
 {
-    const struct request *oldest = TAILQ_FIRST(&pool->deadlines);
-
-    if (!pool_is_followed(pool->settings) || oldest == NULL ||
-        oldest->progress_us + SILENT_US > now_us)
+    if (!pool_is_followed(pool->settings) || !has_old_request(pool, now_us))
         return false;
     session_pool_hint(pool, MAP_CAUSE_SILENT);
     return true;
@@ -189,7 +196,7 @@ session_pool_new(struct session_env *env, const struct edition *edition,
     pool->pool = pool_new(env->loop, edition->snapshot, number,
                           blocks->servers, env->workers);
     session_pool_start(pool, blocks);
-    TAILQ_INIT(&pool->deadlines);
+    pool->deadline_us = UINT64_MAX;
     TAILQ_INIT(&pool->sessions);
     TAILQ_INIT(&pool->pausing);
     timer_init(&pool->deadline, env->loop, request_on_deadline, pool);
@@ -408,7 +415,7 @@ free_requests(struct session_env *env)
 {
     while (env->free_requests != NULL) {
         struct request *request = env->free_requests;
-        env->free_requests = request->next_free;
+        env->free_requests = TAILQ_NEXT(request, link);
         mem_free(request);
     }
     env->free_request_count = 0;

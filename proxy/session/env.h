@@ -95,7 +95,6 @@ struct session_pool {
     struct audience *audience; /* of all workers */
     struct board *board;       /* what clients listen to; NULL: nobody has */
     struct tracking *tracking; /* what they keep in caches; NULL: nothing */
-    struct request_list deadlines; /* unanswered, the first due first */
     struct session_list sessions;
     struct session_list pausing; /* make a lane wait for them */
     unsigned session_count;
@@ -103,7 +102,7 @@ struct session_pool {
     unsigned upload_count;       /* sessions in the middle of an upload */
     unsigned gather_count;       /* ... of a large request that is gathered */
     struct timer deadline;       /* of one due not later than the first ... */
-    uint64_t deadline_us;        /* ... and when it fires */
+    uint64_t deadline_us;        /* ... and that time, or UINT64_MAX */
     struct timer tick;           /* idle and stalled clients */
     struct timer long_script;    /* runs while scripts are under way */
     uint64_t script_us;          /* when one was last sent */

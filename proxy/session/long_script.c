@@ -4,7 +4,7 @@
 #include "session/long_script.h"
 
 #include "base/log_limit.h"
-#include "session/request.h"
+#include "session/deadline.h"
 #include "session/session.h"
 
 #define LANES_FOR_BOTH 4 /* below, one kind does for all */
@@ -35,12 +35,10 @@ tell(const struct request *request)
 static void
 make_all_wait(struct session_pool *pool)
 {
-    struct request *request;
+    struct request *request = NULL;
 
-    TAILQ_FOREACH(request, &pool->deadlines, deadline_link)
-    {
+    while ((request = request_next_waiting(pool, request)) != NULL)
         request->session->barrier = true;
-    }
 }
 
 static void
@@ -50,13 +48,11 @@ on_timer(struct timer *timer, void *arg)
     uint64_t now_us = loop_now_us(pool->env->loop);
     bool is_due = pool->script_us + 2 * LONG_SCRIPT_US > now_us;
     bool has_left = false;
-    struct request *request;
+    struct request *request = NULL;
 
-    TAILQ_FOREACH(request, &pool->deadlines, deadline_link)
-    {
-        if (request->progress_us + LONG_SCRIPT_US > now_us)
-            break;
-        if (!is_candidate(request))
+    while ((request = request_next_waiting(pool, request)) != NULL) {
+        if (request->progress_us + LONG_SCRIPT_US > now_us ||
+            !is_candidate(request))
             continue;
         /* It need not be the first: what the server has run just before has
          * no answer yet either, since that leaves together with others. */

@@ -38,7 +38,7 @@ request_new(struct session *session, const struct command *command)
     struct request *request = env->free_requests;
 
     if (request != NULL) {
-        env->free_requests = request->next_free;
+        env->free_requests = TAILQ_NEXT(request, link);
         env->free_request_count--;
     } else {
         request = mem_alloc(sizeof(*request));
@@ -83,7 +83,7 @@ request_free(struct request *request)
         mem_free(request);
         return;
     }
-    request->next_free = env->free_requests;
+    request->link.tqe_next = env->free_requests;
     env->free_requests = request;
     env->free_request_count++;
 }

@@ -27,37 +27,22 @@ struct split_job;
 extern const struct call_ops request_call_ops;
 
 struct request {
-    TAILQ_ENTRY(request) link;          /* of the session's queue */
-    TAILQ_ENTRY(request) deadline_link; /* of the pool's unanswered */
-    LIST_ENTRY(request) held_link;      /* of env->held or held_before */
-    struct session_pool *pool;
+    /* Of all, in this order: what accepting, sending and answering go by ... */
+    TAILQ_ENTRY(request) link; /* of the session's queue; next free one */
     struct session *session; /* NULL: nobody waits for it any more */
-    struct generation *generation; /* which routed it; a ref */
+    struct session_pool *pool;
     const struct command *command;
-    uint64_t id;
-    uint64_t start_us;       /* when its last byte was read */
-    uint64_t progress_us;    /* when a piece of its reply last came */
-    uint64_t done_us;        /* when its answer was whole, if it had to wait */
-    uint64_t due_us;         /* when its time is up, with has_deadline */
     uint32_t refs;
     uint32_t shard;
-    size_t weight;           /* its bytes, charged to the session */
-    bool has_deadline;       /* is in the pool's list */
-    bool is_held;            /* is in one of these two */
+    bool has_deadline;       /* its time runs */
+    bool is_held;            /* is in one of env's two */
     bool is_compact;         /* its bytes have moved out of a shared chunk */
     bool done;               /* `reply` is whole */
     bool begun;              /* part of the reply is in the output already */
     bool was_late;           /* its time was up before its answer came */
     bool no_reply;           /* nothing is sent for it (CLIENT REPLY) */
     char reply_type;         /* first byte of the reply */
-    uint8_t error;           /* if that is '-': where it is counted */
-    uint64_t reply_bytes;
-    struct call call;
-    struct chain reply;      /* kept until its turn */
-    struct lane *paused;     /* the lane that waits for our turn, or NULL */
-    size_t unsent;           /* while one does: what its client has not taken */
-    struct extent refusal;   /* of a transaction: a command was not queued */
-    bool multi_failed;       /* ... nor was MULTI taken */
+    bool multi_failed;       /* of a transaction: MULTI was not taken */
     bool blocks;             /* may wait for long, on a private lane */
     bool tracks;             /* waits until servers tell what is changed */
     bool listens;            /* waits until a server has confirmed topics, */
@@ -67,13 +52,28 @@ struct request {
                                 far as was known when it was sent */
     bool by_watch;           /* goes over the lane of session->watch ... */
     bool ends_watch;         /* ... and nothing is watched behind it */
-    struct split_job *job;   /* a split command's parts, or NULL */
-    struct carrying *carrying; /* it goes step by step, or NULL */
-    struct script_wants *wants; /* EXEC: scripts that it names, or NULL */
     uint8_t tries;           /* times it was sent again */
-    uint8_t script_loads;    /* times that its script was to be loaded */
+    struct call call;
+    struct generation *generation; /* which routed it; a ref */
+    uint64_t start_us;       /* when its last byte was read */
+    uint64_t due_us;         /* when its time is up, with has_deadline */
+    uint64_t reply_bytes;
+    struct split_job *job;   /* a split command's parts, or NULL */
+    struct chain reply;      /* kept until its turn */
     struct attempt attempt;  /* of `call`, in the pool of a cluster */
-    struct request *next_free;
+    size_t weight;           /* its bytes, charged to the session */
+    /* ... and the rest. */
+    uint64_t id;
+    uint64_t progress_us;    /* when a piece of its reply last came */
+    uint64_t done_us;        /* when its answer was whole, if it had to wait */
+    LIST_ENTRY(request) held_link;      /* of env->held or held_before */
+    struct extent refusal;   /* of a transaction: a command was not queued */
+    struct script_wants *wants; /* EXEC: scripts that it names, or NULL */
+    struct carrying *carrying; /* it goes step by step, or NULL */
+    uint8_t script_loads;    /* times that its script was to be loaded */
+    uint8_t error;           /* if reply_type is '-': where it is counted */
+    struct lane *paused;     /* the lane that waits for our turn, or NULL */
+    size_t unsent;           /* while one does: what its client has not taken */
 };
 
 /* Control has not answered a question in time. */
