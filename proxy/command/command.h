@@ -90,6 +90,7 @@ struct command {
      * at the words to know (COMMAND_MOVABLEKEYS): then ask command_keys(). */
     int16_t first_key, last_key, key_step;
     uint32_t flags;
+    bool is_plain; /* one key, which is all there is to know about it */
     const char *keyspec; /* see the head of commands.def, "" for none */
     const char *since;
     const char *categories; /* "@read @string @fast" */

@@ -19,6 +19,11 @@
 
 #define BYTES(byte) (UINT64_C(0x0101010101010101) * (byte))
 
+/* What is to be looked at more closely than by its one key. */
+#define NOT_PLAIN                                                        \
+    (COMMAND_MOVABLEKEYS | COMMAND_CONTAINER | COMMAND_PUBSUB |          \
+     COMMAND_BLOCKING | COMMAND_MODULE | COMMAND_ONLY_SENTINEL)
+
 struct name_words {
     uint64_t a, b;
 };
@@ -44,6 +49,8 @@ static const struct command rows[COMMAND_ID_COUNT] = {
      .last_key = last,                                                      \
      .key_step = step,                                                      \
      .flags = flags_,                                                       \
+     .is_plain = CLASS_##CLASS == CLASS_ROUTE && (first) > 0 &&             \
+         (first) == (last) && ((flags_) & NOT_PLAIN) == 0,                  \
      .keyspec = keyspec_,                                                   \
      .since = since_,                                                       \
      .categories = categories_,                                             \

@@ -99,8 +99,10 @@ request_command(struct session *session, const struct command_args *args)
 
 /* --- to a shard --------------------------------------------------------------------- */
 
-struct place
-request_place(struct session *session, struct view key)
+/* In one piece with who asks: a small struct that is put together in memory is
+ * slow to read back. */
+static inline struct place
+place_of(struct session *session, struct view key)
 {
     const struct route *route = session->generation->route;
     struct pool *pool = session->pool->pool;
@@ -119,6 +121,12 @@ request_place(struct session *session, struct view key)
         .shard = generation_slot_server(session->generation, slot),
         .is_keyed = true,
     };
+}
+
+struct place
+request_place(struct session *session, struct view key)
+{
+    return place_of(session, key);
 }
 
 /* The request as it came, to one shard. */
@@ -168,7 +176,7 @@ forward_by_key(const struct incoming *in, uint32_t position)
 {
     struct session *session = in->session;
     struct view key = command_arg(&in->args, position);
-    struct place place = request_place(session, key);
+    struct place place = place_of(session, key);
 
     if (is_nowhere(session, place))
         no_shard(session, in->command, key);
@@ -526,6 +534,19 @@ must_wait(const struct incoming *in)
         (unlikely(in->session->pool->attention != 0) && pause_must_wait(in));
 }
 
+/* Most of what clients say: all that matters is where its one key belongs. */
+static inline bool
+is_plain(const struct incoming *in)
+{
+    const struct session *session = in->session;
+    const struct session_pool *pool = session->pool;
+
+    return in->command != NULL && in->command->is_plain &&
+        session->transaction == NULL && pool->attention == 0 &&
+        pool->settings->server_commands == NULL &&
+        !overlay_is_warm(&pool->pool->overlay, loop_now_us(pool->env->loop));
+}
+
 static bool
 accept_one(struct incoming *in)
 {
@@ -533,7 +554,8 @@ accept_one(struct incoming *in)
     struct session_stats *stats = session->pool->stats;
 
     in->command = request_command(session, &in->args);
-    if (must_wait(in))
+    bool plain = is_plain(in);
+    if (!likely(plain) && must_wait(in))
         return false;
     cell_inc(&stats->requests);
     cell_add(&stats->request_bytes, in->bytes.len);
@@ -544,7 +566,9 @@ accept_one(struct incoming *in)
     cell_inc(&stats->commands[in->command->id]);
     doing_now.command = in->command->name;
     session->last_command = in->command;
-    if (likely(session->pool->attention == 0))
+    if (likely(plain))
+        forward_by_key(in, (uint32_t)in->command->first_key);
+    else if (session->pool->attention == 0)
         act(in);
     else
         act_in_sight(in);

@@ -75,12 +75,6 @@ session_resume_lane(struct session *session)
 
 /* --- generations ------------------------------------------------------------ */
 
-bool
-session_is_behind(const struct session *session)
-{
-    return session->generation != session->pool->pool->current;
-}
-
 static void
 session_leave_generation(struct session *session)
 {

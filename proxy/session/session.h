@@ -170,7 +170,11 @@ struct client_info *client_info_of(struct session *session);
 void session_describe(const struct session *session, struct buf *out);
 
 /* Does its pool have a newer generation than the one it routes by? */
-bool session_is_behind(const struct session *session);
+static inline bool
+session_is_behind(const struct session *session)
+{
+    return session->generation != session->pool->pool->current;
+}
 /* Take the newest up, if nothing is in flight. */
 void session_catch_up(struct session *session);
 

@@ -186,13 +186,11 @@ begin_passing_on(struct session *session, const struct command *command,
 }
 
 bool
-upload_refuse_whole(struct session *session, const struct request_scan *scan)
+upload_refuse_long(struct session *session, const struct request_scan *scan)
 {
     struct command_args args = {stream_input_data(&session->stream),
                                 scan->args, scan->argc};
 
-    if (likely(scan->size <= session->pool->settings->request_limit_bytes))
-        return false;
     if (session->authenticated && upload_command(&args, scan) != NULL)
         return false;
     answer_too_large(session);
@@ -322,10 +320,8 @@ upload_on_drain(struct session *session)
 }
 
 void
-upload_on_lost(struct session *session)
+upload_cut_off(struct session *session)
 {
-    if (session->upload == NULL)
-        return;
     session->upload->request = NULL;
     session_read_on(session);
 }

@@ -18,10 +18,19 @@
  * on (or dropped) from now on, or will be when earlier ones are answered. */
 bool upload_try(struct session *session) MUST_CHECK;
 
+/* The slow part of upload_refuse_whole(). */
+bool upload_refuse_long(struct session *session,
+                        const struct request_scan *scan) MUST_CHECK;
+
 /* The request is here whole: would it have been refused had it come in pieces?
  * Then it is answered so; its bytes are still to be consumed. */
-bool upload_refuse_whole(struct session *session,
-                         const struct request_scan *scan) MUST_CHECK;
+static inline bool
+upload_refuse_whole(struct session *session, const struct request_scan *scan)
+{
+    return unlikely(scan->size >
+                    session->pool->settings->request_limit_bytes) &&
+        upload_refuse_long(session, scan);
+}
 
 /* More of it has arrived. */
 void upload_on_input(struct session *session);
@@ -30,7 +39,13 @@ void upload_on_input(struct session *session);
 void upload_on_drain(struct session *session);
 
 /* The request was answered or lost before it was whole. */
-void upload_on_lost(struct session *session);
+void upload_cut_off(struct session *session);
+static inline void
+upload_on_lost(struct session *session)
+{
+    if (unlikely(session->upload != NULL))
+        upload_cut_off(session);
+}
 
 /* The session ends. */
 void upload_abort(struct session *session);

@@ -75,10 +75,21 @@ next_window(const struct pool_settings *settings, uint32_t window,
     return (uint32_t)MIN(MAX(bytes / reply_size, 1u), limit);
 }
 
+/* As large as always: the window stays. */
+static inline bool
+is_usual(const struct session *session, uint64_t bytes)
+{
+    return bytes == session->reply_size && !session->is_heavy &&
+        session->window == session->pool->settings->pipeline_limit;
+}
+
 void
 session_note_reply(struct session *session, uint64_t bytes)
 {
     const struct pool_settings *settings = session->pool->settings;
+
+    if (likely(is_usual(session, bytes)))
+        return;
     uint32_t faded = session->reply_size - session->reply_size / 8;
     uint32_t size = (uint32_t)MIN(bytes, (uint64_t)UINT32_MAX);
 

@@ -195,6 +195,21 @@ START_TEST(fixed_positions_are_those_of_the_keyspec)
 }
 END_TEST
 
+START_TEST(commands_of_one_key_are_plain)
+{
+    static const char *const plain[] = {"get", "set", "incr", "hset",
+                                        "zadd", "lpush", "expire"};
+    static const char *const special[] = {
+        "mget", "del", "eval", "blpop", "xread", "sort", "publish", "ping",
+        "object", "spublish", "watch", "cluster", "smove", "zunion"};
+
+    for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+        ck_assert_msg(find(plain[i])->is_plain, "%s", plain[i]);
+    for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
+        ck_assert_msg(!find(special[i])->is_plain, "%s", special[i]);
+}
+END_TEST
+
 START_TEST(commands_have_their_classes)
 {
     ck_assert_uint_eq(find("get")->class, CLASS_ROUTE);
@@ -241,6 +256,7 @@ main(void)
     tcase_add_test(tests, rows_are_sorted_and_containers_have_subcommands);
     tcase_add_test(tests, rows_agree_with_themselves);
     tcase_add_test(tests, fixed_positions_are_those_of_the_keyspec);
+    tcase_add_test(tests, commands_of_one_key_are_plain);
     tcase_add_test(tests, commands_have_their_classes);
     tcase_add_test(tests, arity_is_exact_or_a_minimum);
     return unit_run("command", tests);
