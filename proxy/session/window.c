@@ -79,8 +79,11 @@ next_window(const struct pool_settings *settings, uint32_t window,
 static inline bool
 is_usual(const struct session *session, uint64_t bytes)
 {
+    const struct pool_settings *settings = session->pool->settings;
+
     return bytes == session->reply_size && !session->is_heavy &&
-        session->window == session->pool->settings->pipeline_limit;
+        session->window == settings->pipeline_limit &&
+        bytes <= settings->large_reply_bytes;
 }
 
 void
