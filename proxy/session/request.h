@@ -47,12 +47,9 @@ struct request {
     bool tracks;             /* waits until servers tell what is changed */
     bool listens;            /* waits until a server has confirmed topics, */
     bool leaves;             /* ... or has taken them back */
-    bool is_published;       /* its answer is a number of listeners ... */
-    uint32_t lanes_before;   /* ... of which these are connections of ours, as
-                                far as was known when it was sent */
+    bool is_published;       /* its answer is a number of listeners */
     bool by_watch;           /* goes over the lane of session->watch ... */
     bool ends_watch;         /* ... and nothing is watched behind it */
-    uint8_t tries;           /* times it was sent again */
     struct call call;
     struct generation *generation; /* which routed it; a ref */
     uint64_t start_us;       /* when its last byte was read */
@@ -70,6 +67,9 @@ struct request {
     struct extent refusal;   /* of a transaction: a command was not queued */
     struct script_wants *wants; /* EXEC: scripts that it names, or NULL */
     struct carrying *carrying; /* it goes step by step, or NULL */
+    uint32_t lanes_before;   /* is_published: listeners that are connections of
+                                ours, as far as was known when it was sent */
+    uint8_t tries;           /* times it was sent again */
     uint8_t script_loads;    /* times that its script was to be loaded */
     uint8_t error;           /* if reply_type is '-': where it is counted */
     struct lane *paused;     /* the lane that waits for our turn, or NULL */
