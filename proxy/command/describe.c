@@ -28,12 +28,12 @@ static const struct {
     {COMMAND_FAST, "fast"},
     {COMMAND_NO_AUTH, "no_auth"},
     {COMMAND_MAY_REPLICATE, "may_replicate"},
+    {COMMAND_NO_MANDATORY_KEYS, "no_mandatory_keys"},
+    {COMMAND_PROTECTED, "protected"},
+    {COMMAND_NO_ASYNC_LOADING, "no_async_loading"},
     {COMMAND_NO_MULTI, "no_multi"},
     {COMMAND_MOVABLEKEYS, "movablekeys"},
     {COMMAND_ALLOW_BUSY, "allow_busy"},
-    {COMMAND_NO_ASYNC_LOADING, "no_async_loading"},
-    {COMMAND_NO_MANDATORY_KEYS, "no_mandatory_keys"},
-    {COMMAND_PROTECTED, "protected"},
     {COMMAND_TOUCHES_ARBITRARY_KEYS, "touches_arbitrary_keys"},
 };
 
@@ -60,6 +60,32 @@ static const char *const help_lines[] = {
     "HELP",
     "    Print this help.",
 };
+
+/* What no server could answer for all, but the proxy for itself. */
+static bool
+is_of_the_proxy(const struct command *row)
+{
+    switch ((int)row->id) {
+    case COMMAND_ID_LATENCY_DOCTOR:
+    case COMMAND_ID_LATENCY_GRAPH:
+    case COMMAND_ID_LATENCY_HISTOGRAM:
+    case COMMAND_ID_LATENCY_HISTORY:
+    case COMMAND_ID_LATENCY_LATEST:
+    case COMMAND_ID_MEMORY_DOCTOR:
+    case COMMAND_ID_MEMORY_MALLOC_STATS:
+    case COMMAND_ID_MEMORY_STATS:
+    case COMMAND_ID_MONITOR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool
+row_is_served(const struct command *row)
+{
+    return row->class != CLASS_REFUSE || is_of_the_proxy(row);
+}
 
 uint32_t
 describe_flag(struct view name)
@@ -127,13 +153,15 @@ describe_words(struct buf *out, int resp, struct view list, bool as_bulks)
 static void
 info_flags(const struct command *row, int resp, struct buf *out)
 {
+    /* Since 7.0 servers keep this one to themselves. */
+    uint32_t flags = row->flags & ~(uint32_t)COMMAND_MAY_REPLICATE;
     size_t count = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(flag_names); i++)
-        count += (row->flags & flag_names[i].flag) != 0;
+        count += (flags & flag_names[i].flag) != 0;
     encode_set(out, resp, count);
     for (size_t i = 0; i < ARRAY_LEN(flag_names); i++)
-        if (row->flags & flag_names[i].flag)
+        if (flags & flag_names[i].flag)
             encode_simple(out, flag_names[i].name);
 }
 
@@ -147,6 +175,17 @@ info_positions(const struct command *row, struct buf *out)
         encode_integer(out, triple[i]);
 }
 
+static void
+info_key_specs(const struct command *row, int resp, struct buf *out)
+{
+    struct document document = document_of(row);
+
+    if (document.key_specs[0] == '\0')
+        encode_set(out, resp, 0);
+    else
+        describe_tree(out, resp, document.key_specs);
+}
+
 /* The ten fields of COMMAND INFO but the last. */
 static void
 info_fields(const struct command *row, int resp, struct buf *out)
@@ -158,7 +197,7 @@ info_fields(const struct command *row, int resp, struct buf *out)
     info_positions(row, out);
     describe_words(out, resp, view_str(row->categories), false);
     describe_words(out, resp, view_str(row->tips), true);
-    encode_set(out, resp, 0); /* key specifications */
+    info_key_specs(row, resp, out);
 }
 
 static void
@@ -170,7 +209,11 @@ info_entry(const struct command *row, int resp, struct buf *out)
     info_fields(row, resp, out);
     while ((sub = describe_next_sub(row, sub)) != NULL)
         count++;
-    encode_set(out, resp, count);
+    /* As servers have it: a set only if it is empty. */
+    if (count == 0)
+        encode_set(out, resp, 0);
+    else
+        encode_array(out, count);
     for (sub = row; (sub = describe_next_sub(row, sub)) != NULL;) {
         info_fields(sub, resp, out);
         encode_set(out, resp, 0);

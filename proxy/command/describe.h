@@ -2,8 +2,8 @@
  * command/describe.h - COMMAND and its subcommands, answered from the table.
  *
  * The replies have the form of redis-server 7.0 and name what the proxy serves:
- * rows of CLASS_REFUSE are left out.  Key specifications and argument trees,
- * which clients have to be able to do without, are not given.
+ * rows of CLASS_REFUSE are left out.  Key specifications and arguments are those
+ * of that server (documents.def); later commands have none.
  */
 #ifndef COMMAND_DESCRIBE_H
 #define COMMAND_DESCRIBE_H

@@ -37,13 +37,15 @@ docs_row(const struct command *row, size_t subs, int resp, struct buf *out)
         {"group", row->group},
         {"complexity", row->complexity},
     };
-    size_t pairs = subs > 0;
+    struct document document = document_of(row);
+    size_t pairs = document.pairs + (subs > 0);
 
     for (size_t i = 0; i < ARRAY_LEN(fields); i++)
         pairs += fields[i].text[0] != '\0';
     encode_bulk_str(out, row->name);
     encode_map(out, resp, pairs);
     docs_fields(fields, ARRAY_LEN(fields), out);
+    describe_tree(out, resp, document.rest);
 }
 
 /* Name and map of one command, those of its subcommands inside. */

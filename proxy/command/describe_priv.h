@@ -7,11 +7,8 @@
 #include "base/buf.h"
 #include "command/command.h"
 
-static inline bool
-row_is_served(const struct command *row)
-{
-    return row->class != CLASS_REFUSE;
-}
+/* Do clients get more than a refusal? */
+bool row_is_served(const struct command *row) MUST_CHECK;
 
 static inline bool
 row_is_sub(const struct command *row)
@@ -31,6 +28,17 @@ next_word(struct view *list, struct view *word)
 
 /* The set of these words, as statuses (+write) or as bulks. */
 void describe_words(struct buf *out, int resp, struct view list, bool as_bulks);
+
+/* What documents.def has of a row, nothing if there is none of it. */
+struct document {
+    const char *key_specs; /* a tree: one set; "": it is empty */
+    size_t pairs;
+    const char *rest; /* trees: so many pairs of a map */
+};
+
+struct document document_of(const struct command *row);
+/* Append the replies that these trees are. */
+void describe_tree(struct buf *out, int resp, const char *tree);
 
 /* The flag of this name; 0: none that matters. */
 uint32_t describe_flag(struct view name) MUST_CHECK;

@@ -270,6 +270,14 @@ def test_every_row_of_the_server_has_a_case(direct):
     assert rows - made == set()
 
 
+def test_what_is_refused_everywhere_is_not_listed(one, direct):
+    rows = {name for name in server_rows(direct) if "cluster|" not in name}
+    listed = {name.decode() for name in
+              one.proxy.client().execute_command("COMMAND LIST")}
+    assert listed & rows == {
+        name for name in rows if OUTCOMES[name] != "refused"}
+
+
 # --- keys on several shards ---------------------------------------------------
 
 

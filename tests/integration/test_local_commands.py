@@ -486,3 +486,76 @@ def test_command_tells_of_the_commands(world, proxy):
         assert raw.command(*words) == plain.command(*words), words
     assert raw.command("HELLO", "3").startswith(b"%")
     assert raw.command("COMMAND", "DOCS", "get").startswith(b"%1\r\n")
+
+
+def tree(reply):
+    """A reply as nested lists; of maps and sets the order does not count, and
+    statuses are none but strings of another type."""
+    def read(rest):
+        line, rest = rest.split(b"\r\n", 1)
+        kind, what = line[:1], line[1:]
+        if kind == b"$" and what != b"-1":
+            return (kind, rest[:int(what)]), rest[int(what) + 2:]
+        if kind not in b"*~%":
+            return (kind, what), rest
+        found = []
+        for _ in range(int(what) * (2 if kind == b"%" else 1)):
+            item, rest = read(rest)
+            found.append(item)
+        if kind == b"%":
+            found = list(zip(found[::2], found[1::2]))
+        return (kind, found if kind == b"*" else sorted(found)), rest
+    found, rest = read(reply)
+    assert rest == b""
+    return found
+
+
+def only(docs, both):
+    """An entry of COMMAND DOCS, of its subcommands those."""
+    kind, pairs = docs
+    return kind, [
+        (name, only(value, both) if name[1] == b"subcommands" else value)
+        for name, value in pairs
+        if name[1] in both or b"|" not in name[1]]
+
+
+def only_subs(entry, both):
+    """An entry of COMMAND INFO, and of its subcommands those, by name."""
+    kind, fields = entry
+    subs_kind, subs = fields[9]
+    return kind, [*fields[:9], (subs_kind, sorted(
+        sub for sub in subs if sub[1][0][1] in both))]
+
+
+# Fewer or more words are right in later versions.
+ARITY_OF_LATER = {b"command|getkeys", b"command|getkeysandflags", b"zrank",
+                  b"zrevrank", b"command"}
+
+
+def test_command_info_and_docs_are_those_of_a_server(world, proxy):
+    """Of each command that both have, in the newer protocol, where nothing is
+    to be guessed; in the older one of those without subcommands, of which each
+    may have others."""
+    raw, plain = proxy.raw(), world.server().raw()
+    served = {name for _, name in tree(raw.command("COMMAND", "LIST"))[1]}
+    known = {name for _, name in tree(plain.command("COMMAND", "LIST"))[1]}
+    both = (served & known) - ARITY_OF_LATER
+    names = sorted(name.decode() for name in both)
+    assert len(names) > 220
+    for name in names:
+        if any(sub.startswith(name.encode() + b"|") for sub in known):
+            continue
+        for words in ("COMMAND", "INFO", name), ("COMMAND", "DOCS", name):
+            assert tree(raw.command(*words)) == tree(plain.command(*words)), \
+                words
+    for each in raw, plain:
+        each.command("HELLO", "3")
+    for name in names:
+        ours, theirs = (
+            only_subs(tree(each.command("COMMAND", "INFO", name))[1][0], both)
+            for each in (raw, plain))
+        assert ours == theirs, name
+        ours, theirs = (
+            only(tree(each.command("COMMAND", "DOCS", name))[1][0][1], both)
+            for each in (raw, plain))
+        assert ours == theirs, name

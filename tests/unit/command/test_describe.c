@@ -72,11 +72,23 @@ START_TEST(info_has_the_ten_fields_of_a_server)
     expect("COMMAND INFO GeT", 2,
            "*1\r\n*10\r\n$3\r\nget\r\n:2\r\n*2\r\n+readonly\r\n+fast\r\n"
            ":1\r\n:1\r\n:1\r\n*3\r\n+@read\r\n+@string\r\n+@fast\r\n"
-           "*0\r\n*0\r\n*0\r\n");
+           "*0\r\n"
+           "*1\r\n*6\r\n$5\r\nflags\r\n*2\r\n+RO\r\n+access\r\n"
+           "$12\r\nbegin_search\r\n*4\r\n$4\r\ntype\r\n$5\r\nindex\r\n$4\r\nspec\r\n"
+           "*2\r\n$5\r\nindex\r\n:1\r\n$9\r\nfind_keys\r\n*4\r\n$4\r\ntype\r\n"
+           "$5\r\nrange\r\n$4\r\nspec\r\n*6\r\n$7\r\nlastkey\r\n:0\r\n"
+           "$7\r\nkeystep\r\n:1\r\n$5\r\nlimit\r\n:0\r\n"
+           "*0\r\n");
     expect("COMMAND INFO get", 3,
            "*1\r\n*10\r\n$3\r\nget\r\n:2\r\n~2\r\n+readonly\r\n+fast\r\n"
            ":1\r\n:1\r\n:1\r\n~3\r\n+@read\r\n+@string\r\n+@fast\r\n"
-           "~0\r\n~0\r\n~0\r\n");
+           "~0\r\n"
+           "~1\r\n%3\r\n$5\r\nflags\r\n~2\r\n+RO\r\n+access\r\n"
+           "$12\r\nbegin_search\r\n%2\r\n$4\r\ntype\r\n$5\r\nindex\r\n$4\r\nspec\r\n"
+           "%1\r\n$5\r\nindex\r\n:1\r\n$9\r\nfind_keys\r\n%2\r\n$4\r\ntype\r\n"
+           "$5\r\nrange\r\n$4\r\nspec\r\n%3\r\n$7\r\nlastkey\r\n:0\r\n"
+           "$7\r\nkeystep\r\n:1\r\n$5\r\nlimit\r\n:0\r\n"
+           "~0\r\n");
 }
 END_TEST
 
@@ -167,10 +179,11 @@ END_TEST
 START_TEST(docs_are_maps_of_what_is_known)
 {
     expect("COMMAND DOCS GET nosuch", 3,
-           "%1\r\n$3\r\nget\r\n%4\r\n$7\r\nsummary\r\n$22\r\n"
+           "%1\r\n$3\r\nget\r\n%5\r\n$7\r\nsummary\r\n$22\r\n"
            "Get the value of a key\r\n$5\r\nsince\r\n$5\r\n1.0.0\r\n"
            "$5\r\ngroup\r\n$6\r\nstring\r\n$10\r\ncomplexity\r\n$4\r\n"
-           "O(1)\r\n");
+           "O(1)\r\n$9\r\narguments\r\n*1\r\n%3\r\n$4\r\nname\r\n$3\r\nkey\r\n"
+           "$4\r\ntype\r\n$3\r\nkey\r\n$14\r\nkey_spec_index\r\n:0\r\n");
     expect("COMMAND DOCS vcard", 2,
            "*2\r\n$5\r\nvcard\r\n*6\r\n$7\r\nsummary\r\n$19\r\n"
            "Not documented here\r\n$5\r\nsince\r\n$11\r\nRedis 8.0.0\r\n"
