@@ -369,9 +369,14 @@ class Proxy:
         self.clients.append(client)
         return client
 
-    def raw(self, pool=None, timeout=10):
-        """A client that sends and reads bytes."""
-        client = RawClient("127.0.0.1", self.port(pool), seconds(timeout))
+    def raw(self, pool=None, timeout=10, room=None):
+        """A client that sends and reads bytes.
+
+        `room`: bytes that its kernel may keep before it has read them, which
+        may be tens of megabytes otherwise.
+        """
+        client = RawClient("127.0.0.1", self.port(pool), seconds(timeout),
+                           room)
         self.clients.append(client)
         return client
 

@@ -21,8 +21,13 @@ def encode(*words):
 class RawClient:
     """A socket that knows where a reply ends and nothing more."""
 
-    def __init__(self, host, port, timeout):
-        self.socket = socket.create_connection((host, port), timeout)
+    def __init__(self, host, port, timeout, room=None):
+        self.socket = socket.socket(
+            socket.AF_INET6 if ":" in host else socket.AF_INET)
+        if room is not None:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+        self.socket.settimeout(timeout)
+        self.socket.connect((host, port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = bytearray()
 

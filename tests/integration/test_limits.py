@@ -144,7 +144,7 @@ def test_heavy_clients_wait_for_connections_and_then_are_refused(world,
     size = 16 * MB          # more than the kernels on the way keep
     server.client().set("big", value(size))
     server.client().set("large", value(2 * MB))
-    heavy = [proxy.raw(timeout=30) for _ in range(8)]
+    heavy = [proxy.raw(timeout=30, room=65536) for _ in range(8)]
     for client in heavy:
         client.send_command("GET", "large")
         check_value(client, 2 * MB)

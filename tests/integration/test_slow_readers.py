@@ -49,18 +49,6 @@ def start_two(world, limit="64mb", grace="1s"):
     return proxy, a, b
 
 
-def connect(proxy, room):
-    """A client whose kernel keeps little that it has not read."""
-    client = proxy.raw()
-    small = socket.socket()
-    small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
-    small.settimeout(seconds(20))
-    small.connect(client.socket.getpeername())
-    client.socket.close()
-    client.socket = small
-    return client
-
-
 def clients_of(proxy):
     return proxy.stats.value("pointsman_pool_client_connections")
 
@@ -182,7 +170,7 @@ def test_opposite_orders_of_large_replies_both_finish(world, size, piece):
     a.client().set("1", text)
     b.client().set("2", text)
     reply = b"$%d\r\n%s\r\n" % (size, text)
-    left, right = connect(proxy, 32768), connect(proxy, 32768)
+    left, right = (proxy.raw(timeout=20, room=32768) for _ in range(2))
     left.send((encode("GET", "1") + encode("GET", "2")) * 10)
     right.send((encode("GET", "2") + encode("GET", "1")) * 10)
     read_together({left: 20 * len(reply), right: 20 * len(reply)}, piece)
@@ -194,7 +182,7 @@ def test_one_that_reads_nothing_for_long_is_let_be_when_alone(world):
     proxy, a, _ = start_two(world, grace="100ms")
     size = 32 * MB          # more than the kernels on the way keep
     a.client().set("1", value(size))
-    client = connect(proxy, 65536)
+    client = proxy.raw(timeout=20, room=65536)
     client.send_command("GET", "1")
     eventually(lambda: proxy.stats.value("pointsman_server_pauses_total") > 0)
     # Others are served, at another server, and time passes.
@@ -211,7 +199,7 @@ def test_a_client_that_stalls_while_others_wait_is_closed(world):
     size = 32 * MB
     a.client().set("1", value(size))
     a.client().set("01", "small")
-    deaf, other = connect(proxy, 65536), proxy.raw()
+    deaf, other = proxy.raw(timeout=20, room=65536), proxy.raw()
     deaf.send_command("GET", "1")
     eventually(lambda: proxy.stats.value("pointsman_server_pauses_total") > 0)
     assert other.command("GET", "01") == b"$5\r\nsmall\r\n"
@@ -229,7 +217,7 @@ def test_a_client_that_reads_slowly_is_never_closed(world):
     size = 32 * MB
     a.client().set("1", value(size))
     a.client().set("01", "small")
-    slow, other = connect(proxy, 65536), proxy.raw(timeout=30)
+    slow, other = proxy.raw(timeout=20, room=65536), proxy.raw(timeout=30)
     slow.send_command("GET", "1")
     eventually(lambda: proxy.stats.value("pointsman_server_pauses_total") > 0)
     other.send_command("GET", "01")
@@ -279,7 +267,7 @@ def test_a_slow_reader_on_two_workers_hinders_nobody(world, three):
     proxy = world.proxy(THREE, workers=2, a=a, b=b, c=c)
     size = scaled(4 * MB)
     proxy.client().set("big", value(size))
-    slow = [connect(proxy, 65536) for _ in range(8)]
+    slow = [proxy.raw(timeout=20, room=65536) for _ in range(8)]
     for client in slow:
         client.send(encode("GET", "big") * 3)
     failures = []
