@@ -106,6 +106,7 @@ static void
 put_clients(struct info *info)
 {
     put(info, "connected_clients", SUM(info, client_connections));
+    put(info, "tracking_clients", SUM(info, tracking_clients));
     put(info, "blocked_clients", SUM(info, clients_blocked));
     put(info, "maxclients", info->source->snapshot->settings->maxclients);
 }
@@ -143,6 +144,9 @@ put_stats(struct info *info)
     put(info, "total_net_input_bytes", RECENT(info, request_bytes));
     put(info, "total_net_output_bytes", RECENT(info, reply_bytes));
     put(info, "rejected_connections", RECENT(info, clients_refused));
+    put(info, "tracking_total_keys", SUM(info, tracking_keys));
+    put(info, "tracking_total_items", SUM(info, tracking_items));
+    put(info, "tracking_total_prefixes", SUM(info, tracking_prefixes));
     put(info, "total_error_replies",
         RECENT(info, forward_error) + RECENT(info, errors_server));
 }

@@ -216,6 +216,7 @@ count_clients(struct session_pool *pool)
 
     TAILQ_FOREACH (tracker, &pool->tracking->trackers, link)
         count += tracker->options.is_on;
+    tracking_count(pool->tracking);
     cell_set(&pool->stats->tracking_clients, count);
     if (TAILQ_EMPTY(&pool->tracking->trackers))
         pool->attention &= (uint8_t)~ATTENTION_TRACKING;

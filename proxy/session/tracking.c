@@ -158,6 +158,16 @@ tracking_on_ear(struct tracking *tracking)
     tracking_settle(tracking);
 }
 
+void
+tracking_count(const struct tracking *tracking)
+{
+    struct session_stats *stats = tracking->pool->stats;
+
+    cell_set(&stats->tracking_keys, tracking->marks.keys.count);
+    cell_set(&stats->tracking_items, tracking->marks.count);
+    cell_set(&stats->tracking_prefixes, tracking->prefixes.count);
+}
+
 /* --- telling -------------------------------------------------------------------- */
 
 /* Whoever has too much is closed when all have been told. */
@@ -174,9 +184,12 @@ tracking_tell_all(struct tracking *tracking)
     struct tracker *tracker;
 
     TAILQ_FOREACH (tracker, &tracking->trackers, link) {
-        if (tracker->options.is_on)
-            tracker_tell(tracker, (struct extent){0});
+        if (!tracker->options.is_on)
+            continue;
+        marks_drop(&tracking->marks, tracker);
+        tracker_tell(tracker, (struct extent){0});
     }
+    tracking_count(tracking);
     close_those_over(tracking);
 }
 
@@ -277,6 +290,7 @@ tracking_tell_keys(struct tracking *tracking, struct extent keys)
     while ((entry = dict_next(&tracking->prefixes, entry)) != NULL)
         tell_interested(tracking, CONTAINER_OF(entry, struct prefix, entry),
                         keys);
+    tracking_count(tracking);
     close_those_over(tracking);
 }
 
@@ -303,7 +317,7 @@ tracking_mark(struct tracking *tracking, struct tracker *tracker,
         cell_inc(&stats->tracking_evictions);
         forget(tracking, marks_oldest(&tracking->marks));
     }
-    cell_set(&stats->tracking_keys, tracking->marks.count);
+    tracking_count(tracking);
 }
 
 /* --- what takes long ------------------------------------------------------------ */
@@ -387,7 +401,6 @@ tracking_tick(struct session_pool *pool, uint64_t now_us)
 
     if (likely(tracking == NULL))
         return;
-    cell_set(&pool->stats->tracking_keys, tracking->marks.count);
     if (TAILQ_EMPTY(&tracking->trackers) &&
         ++tracking->idle_ticks >= IDLE_TICKS) {
         drop_ears(tracking, true);

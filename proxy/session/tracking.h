@@ -64,7 +64,7 @@ struct tracking {
     struct marks marks;
     struct dict prefixes;
     struct dict targets; /* clients that are told what others have read */
-    struct timer timer; /* what is told behind answers takes long */
+    struct timer timer;  /* what is told behind answers takes long */
 };
 
 struct tracking *tracking_get(struct session_pool *pool);
@@ -81,6 +81,9 @@ bool tracking_hears(const struct tracking *tracking,
 /* A client has read this key: it is marked. */
 void tracking_mark(struct tracking *tracking, struct tracker *tracker,
                    struct view key);
+
+/* Marks or prefixes are others than before. */
+void tracking_count(const struct tracking *tracking);
 
 /* All keys were changed, for all that is known. */
 void tracking_tell_all(struct tracking *tracking);

@@ -1,4 +1,4 @@
-"""Who listens goes on listening: slots that move, nodes that fail."""
+"""Who listens, or keeps a cache, goes on: slots that move, nodes that fail."""
 
 import collections
 import socket
@@ -7,7 +7,8 @@ import threading
 import pytest
 
 from harness import eventually, running_world
-from lib_cluster import TROUBLE, Cluster, start_proxy
+from lib_cache import Cache, race
+from lib_cluster import TROUBLE, Cluster, Resharder, start_proxy
 from lib_sentinel import Sentinels
 
 
@@ -143,6 +144,35 @@ def test_shard_channels_follow_their_slot(proxy, listen, cluster):
     assert {words[0] for words in listener.heard} == {b"smessage"}
     assert spublish("staying", "y") == 1
     eventually(lambda: other.texts() == ["y"])
+
+
+CACHED = [f"cached{n}" for n in range(10)]
+
+
+@pytest.mark.parametrize("options", ["", "BCAST"])
+def test_caches_hear_of_slots_that_move(proxy, cluster, options):
+    slots = {cluster.slot(key) for key in CACHED[:4]}
+    with proxy.raw() as raw, proxy.raw() as writer:
+        cache = Cache(raw, *options.split())
+        with Resharder(cluster, slots) as resharder:
+            race(cache, writer, CACHED, 150)
+        assert resharder.moves > 0
+        race(cache, writer, CACHED, 2)
+
+
+@pytest.mark.parametrize("options", ["", "BCAST"])
+def test_caches_hear_of_a_primary_that_is_replaced(proxy, cluster, options):
+    def replace(number):
+        if number == 3:
+            primary = cluster.owner_of(CACHED[0])
+            cluster.fail_over(cluster.replicas_of(primary)[0])
+
+    cluster.wait()
+    with proxy.raw() as raw, proxy.raw() as writer:
+        cache = Cache(raw, *options.split())
+        race(cache, writer, CACHED, 10, replace)
+        eventually(lambda: cache.heed() or cache.told_all > 0,
+                   what="the news of another primary")
 
 
 @pytest.fixture(name="victim")
