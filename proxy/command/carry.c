@@ -41,21 +41,21 @@ struct carry {
 };
 
 static const struct {
-    enum command_id id;
     const char *word;
+    enum command_id id;
     bool at_target;
     bool has_member; /* behind the key */
 } steps[CARRY_STAGES] = {
-    [CARRY_VALUE] = {COMMAND_ID_DUMP, "DUMP", false, false},
-    [CARRY_TIME] = {COMMAND_ID_PTTL, "PTTL", false, false},
-    [CARRY_WRITE] = {COMMAND_ID_RESTORE, "RESTORE", true, false},
-    [CARRY_REMOVE] = {COMMAND_ID_UNLINK, "UNLINK", false, false},
-    [CARRY_CLEAR] = {COMMAND_ID_UNLINK, "UNLINK", true, false},
-    [CARRY_MEMBER] = {COMMAND_ID_SISMEMBER, "SISMEMBER", false, true},
-    [CARRY_ADD] = {COMMAND_ID_SADD, "SADD", true, true},
-    [CARRY_TAKE] = {COMMAND_ID_SREM, "SREM", false, true},
-    [CARRY_SOURCE] = {COMMAND_ID_EXISTS, "EXISTS", false, false},
-    [CARRY_TARGET] = {COMMAND_ID_SISMEMBER, "SISMEMBER", true, true},
+    [CARRY_VALUE] = {"DUMP", COMMAND_ID_DUMP, false, false},
+    [CARRY_TIME] = {"PTTL", COMMAND_ID_PTTL, false, false},
+    [CARRY_WRITE] = {"RESTORE", COMMAND_ID_RESTORE, true, false},
+    [CARRY_REMOVE] = {"UNLINK", COMMAND_ID_UNLINK, false, false},
+    [CARRY_CLEAR] = {"UNLINK", COMMAND_ID_UNLINK, true, false},
+    [CARRY_MEMBER] = {"SISMEMBER", COMMAND_ID_SISMEMBER, false, true},
+    [CARRY_ADD] = {"SADD", COMMAND_ID_SADD, true, true},
+    [CARRY_TAKE] = {"SREM", COMMAND_ID_SREM, false, true},
+    [CARRY_SOURCE] = {"EXISTS", COMMAND_ID_EXISTS, false, false},
+    [CARRY_TARGET] = {"SISMEMBER", COMMAND_ID_SISMEMBER, true, true},
 };
 
 /* --- words ------------------------------------------------------------------- */

@@ -9,7 +9,7 @@ import random
 import pytest
 
 from harness import eventually, running_world
-from lib_cluster import Cluster, start_proxy
+from lib_cluster import Cluster, Resharder, start_proxy
 from test_same_as_direct import CROSSSLOT, THREE, elements
 
 SETTING = "      gather_sets: true\n      carry_values: true\n"
@@ -77,8 +77,12 @@ def listed(world, direct):
 
 
 @pytest.fixture(scope="module")
-def clustered(world, direct):
-    cluster = Cluster(world, replicas=0)
+def cluster(world):
+    return Cluster(world, replicas=0)
+
+
+@pytest.fixture(scope="module")
+def clustered(world, direct, cluster):
     proxy = start_proxy(world, cluster.seeds(), gather_sets="true",
                         carry_values="true")
     return Setting(proxy, [node.server for node in cluster.nodes], direct,
@@ -294,6 +298,21 @@ def test_a_name_that_changes_keeps_its_place_in_a_pipeline(setting):
                      ("GET", here), ("ECHO", number)]
     through, direct = setting.both(2)
     assert through.pipeline(*commands) == direct.pipeline(*commands)
+
+
+def test_names_change_slots_that_move(clustered, cluster):
+    """Whatever is where: the value is found under one name, and no other."""
+    raw = clustered.proxy.raw()
+    raw.command("DEL", *NAMES)
+    raw.command("SET", NAMES[0], 0)
+    renamed = 0
+    with Resharder(cluster, [cluster.slot(name) for name in NAMES]) as moving:
+        while moving.moves < 30 or renamed < 50:
+            here, there = NAMES[renamed % 5], NAMES[(renamed + 1) % 5]
+            renamed += 1
+            assert raw.pipeline(
+                ["RENAME", here, there], ["INCR", there], ["EXISTS", *NAMES]
+            ) == [b"+OK\r\n", b":%d\r\n" % renamed, b":1\r\n"]
 
 
 def test_large_values_change_shards(listed):
