@@ -17,6 +17,7 @@ enum carry_stage {
     CARRY_TIME,   /* how long does it live? */
     CARRY_WRITE,  /* it is written at the target */
     CARRY_REMOVE, /* and removed where it was */
+    CARRY_SET,    /* a string is written, and lives as long as what was there */
     CARRY_CLEAR,  /* nothing is to be written: what is there goes */
     CARRY_MEMBER, /* is the member in the set? */
     CARRY_ADD,    /* yes: it is added to the other ... */
@@ -50,6 +51,7 @@ static const struct {
     [CARRY_TIME] = {"PTTL", COMMAND_ID_PTTL, false, false},
     [CARRY_WRITE] = {"RESTORE", COMMAND_ID_RESTORE, true, false},
     [CARRY_REMOVE] = {"UNLINK", COMMAND_ID_UNLINK, false, false},
+    [CARRY_SET] = {"SET", COMMAND_ID_SET, true, false},
     [CARRY_CLEAR] = {"UNLINK", COMMAND_ID_UNLINK, true, false},
     [CARRY_MEMBER] = {"SISMEMBER", COMMAND_ID_SISMEMBER, false, true},
     [CARRY_ADD] = {"SADD", COMMAND_ID_SADD, true, true},
@@ -144,6 +146,8 @@ carry_store(const struct command *command, struct view key, uint32_t database,
 
     carry->command = command;
     carry->stage = combined->count > 0 ? CARRY_WRITE : CARRY_CLEAR;
+    if (combined->is_string)
+        carry->stage = CARRY_SET;
     buf_append_view(&carry->key, key);
     carry->to = buf_view(&carry->key);
     carry->from_database = carry->to_database = database;
@@ -207,11 +211,24 @@ encode_restore(const struct carry *carry, struct buf *out)
         encode_bulk_str(out, "REPLACE");
 }
 
+static void
+encode_set_string(const struct carry *carry, struct buf *out)
+{
+    encode_array(out, 4);
+    encode_bulk_str(out, steps[carry->stage].word);
+    encode_bulk(out, carry->to);
+    encode_bulk(out, buf_view(&carry->value));
+    encode_bulk_str(out, "KEEPTTL");
+}
+
 void
 carry_encode(struct carry *carry, struct buf *out)
 {
-    if (carry->stage == CARRY_WRITE) {
-        encode_restore(carry, out);
+    if (carry->stage == CARRY_WRITE || carry->stage == CARRY_SET) {
+        if (carry->stage == CARRY_WRITE)
+            encode_restore(carry, out);
+        else
+            encode_set_string(carry, out);
         buf_fini(&carry->value); /* whoever sends it has it now */
         return;
     }
@@ -252,7 +269,8 @@ answer_missing(const struct carry *carry, struct buf *out)
 static bool
 answer_done(const struct carry *carry, struct buf *out)
 {
-    if (carry->command->id == COMMAND_ID_RENAME)
+    if (carry->command->id == COMMAND_ID_RENAME ||
+        carry->command->id == COMMAND_ID_PFMERGE)
         encode_simple(out, "OK");
     else if (carry->stores)
         encode_integer(out, carry->count);
@@ -375,7 +393,7 @@ take_answer(struct carry *carry, struct chain_cursor *cursor, struct buf *out)
 
     if (carry->stage == CARRY_VALUE)
         return take_value(carry, cursor, out);
-    if (carry->stage == CARRY_WRITE)
+    if (carry->stage == CARRY_WRITE || carry->stage == CARRY_SET)
         return take_written(carry, cursor, out);
     if (!chain_cursor_number(cursor, RESP_INTEGER, &number) || cursor->left > 0)
         return bad_reply(carry, out);
@@ -431,6 +449,7 @@ carry_what_stands(const struct carry *carry)
         return " (proxy: the second set has the member, and the first may "
                "still "
                "have it)";
+    case CARRY_SET:
     case CARRY_CLEAR:
     case CARRY_STAGES:
         break;

@@ -18,7 +18,6 @@
 
 #include "base/mem.h"
 #include "command/dump.h"
-#include "command/gather.h"
 #include "resp/encode.h"
 #include "resp/reply_read.h"
 
@@ -45,8 +44,9 @@ combine_encode(const struct combine *combine, const struct command_args *args,
     struct view key = command_arg(args, combine->first_key + part);
 
     if (!combine->is_sorted) {
+        bool is_set = combine->kind != COMBINE_COUNT;
         encode_array(out, 2);
-        encode_bulk_str(out, "SUNION");
+        encode_bulk_str(out, is_set ? "SUNION" : "GET");
         encode_bulk(out, key);
         return;
     }
@@ -218,6 +218,8 @@ is_wanted(const struct combine *combine, const struct member *run,
         return len == combine->key_count;
     case COMBINE_DIFF:
         return len == 1 && run->part == 0;
+    case COMBINE_COUNT:
+        break;
     }
     return false;
 }
@@ -371,6 +373,8 @@ combine_merge(const struct combine *combine, const struct chain *replies,
     struct members members = {0};
     struct buf reply = {0};
 
+    if (combine->kind == COMBINE_COUNT)
+        return combine_count(combine, replies, pool, NULL, out);
     gather_init(&gather, combine->command, combine->key_count, pool);
     enum merge_result result =
         gather_members(combine, replies, &gather, &members);
@@ -408,6 +412,9 @@ combine_dump(const struct combine *combine, const struct chain *replies,
     struct gather gather;
     struct members members = {0};
 
+    combined->is_string = combine->kind == COMBINE_COUNT;
+    if (combined->is_string)
+        return combine_count(combine, replies, pool, &combined->value, out);
     gather_init(&gather, combine->command, combine->key_count, pool);
     enum merge_result result =
         gather_members(combine, replies, &gather, &members);

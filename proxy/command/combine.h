@@ -11,6 +11,8 @@
  * the same sets, but for the order of members without scores, which servers do
  * not promise, and the last digits of sums.
  *
+ *   PFCOUNT a b       ->  part 0: GET a, part 1: GET b (command/combine_count.c)
+ *
  * Pure.
  */
 #ifndef COMMAND_COMBINE_H
@@ -50,7 +52,8 @@ enum merge_result combine_merge(const struct combine *combine,
 /* What is to be written at a key. */
 struct combined {
     uint64_t count;   /* of members; 0: nothing, what is there goes */
-    struct buf value; /* as DUMP has it; the caller's */
+    bool is_string;   /* a plain one, for SET; else as DUMP has it */
+    struct buf value; /* the caller's */
 };
 
 /* The same for one that stores: on MERGE_OK fill `combined`, else append an error to

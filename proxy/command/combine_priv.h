@@ -5,10 +5,17 @@
 #define COMMAND_COMBINE_PRIV_H
 
 #include "command/combine.h"
+#include "command/gather.h"
+#include "command/hyperloglog.h"
 
 #define NUMBER_MAX 128 /* bytes of a weight, as servers read it */
 
-enum combine_kind { COMBINE_UNION, COMBINE_INTER, COMBINE_DIFF };
+enum combine_kind {
+    COMBINE_UNION,
+    COMBINE_INTER,
+    COMBINE_DIFF,
+    COMBINE_COUNT /* no sets: PFCOUNT */
+};
 
 enum aggregate { AGGREGATE_SUM, AGGREGATE_MIN, AGGREGATE_MAX };
 
@@ -24,5 +31,12 @@ struct combine {
     uint32_t first_key, key_count;
     uint32_t first_weight; /* the word, 0: none */
 };
+
+/* Of COMBINE_COUNT: append the count to `out`, or with `value` that to be written
+ * to this; an error to `out` as well. */
+enum merge_result combine_count(const struct combine *combine,
+                                const struct chain *replies,
+                                struct chunk_pool *pool, struct buf *value,
+                                struct chain *out) MUST_CHECK;
 
 #endif

@@ -25,6 +25,7 @@ static const struct {
     {COMMAND_ID_ZINTER, COMBINE_INTER, true, false, true,
      COMMAND_ID_ZINTERSTORE},
     {COMMAND_ID_ZDIFF, COMBINE_DIFF, true, false, true, COMMAND_ID_ZDIFFSTORE},
+    {COMMAND_ID_PFCOUNT, COMBINE_COUNT, false, true, false, COMMAND_ID_PFMERGE},
     {COMMAND_ID_ZINTERCARD, COMBINE_INTER, true, true, true, COMMAND_ID_COUNT},
 };
 
@@ -32,7 +33,9 @@ static bool
 take_keys(struct combine *combine, const struct command_args *args,
           bool is_counted, uint32_t *at)
 {
-    uint32_t first = combine->is_store ? 2 : 1;
+    /* PFMERGE takes in what is at its target. */
+    bool is_target_read = combine->kind == COMBINE_COUNT;
+    uint32_t first = combine->is_store && !is_target_read ? 2 : 1;
     uint64_t count;
 
     combine->first_key = is_counted ? first + 1 : first;

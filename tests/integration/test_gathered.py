@@ -15,6 +15,7 @@ from test_same_as_direct import CROSSSLOT, THREE, elements
 SETTING = "      gather_sets: true\n      carry_values: true\n"
 SETS = [f"{word}:s" for word in "alpha beta gamma delta eps zeta".split()]
 SORTED = [f"{word}:z" for word in "one two three four five six".split()]
+COUNTED = [f"{word}:p" for word in "ant bee cat dog elk fox".split()]
 MEMBERS = ["", "a", "b", "c\r\n", "\x00", "x" * 700] + \
     [f"m{n}" for n in range(40)]
 NAMES = [f"{word}:v" for word in "red green blue white black".split()]
@@ -53,6 +54,8 @@ def fill(places):
         words = [word for member in chance.sample(MEMBERS, 25)
                  for word in (chance.choice(SCORES), member)]
         commands.append(("ZADD", key, *words))
+    for number, key in enumerate(COUNTED):
+        commands.append(("PFADD", key, *range(100 * number, 401 * number)))
     for raw in places:
         replies = raw.pipeline(*commands)
         assert not [reply for reply in replies if reply[:1] == b"-"]
@@ -182,6 +185,38 @@ def test_large_sets_are_stored(listed):
         assert through.command(*command) == direct.command(*command)
 
 
+def test_what_is_counted_is_what_one_server_counts(setting):
+    chance = random.Random(1)
+    through, direct = setting.both(2)
+    for raw in (through, direct):
+        raw.command("PEXPIRE", COUNTED[2], 500000)
+        raw.command("PFADD", COUNTED[5], *range(60000))
+    for _ in range(300):
+        keys = chance.sample(COUNTED + ["none", "new"], chance.randint(2, 5))
+        verb = chance.choice(["PFCOUNT", "PFCOUNT", "PFMERGE"])
+        commands = [(verb, *keys), ("PFCOUNT", keys[0])]
+        if chance.random() < 0.1:
+            commands.insert(0, ("PFADD", keys[0], chance.random()))
+        assert through.pipeline(*commands) == direct.pipeline(*commands), keys
+    for key in COUNTED:
+        assert (through.command("PTTL", key) == b":-1\r\n") == \
+            (direct.command("PTTL", key) == b":-1\r\n")
+
+
+def test_what_cannot_be_counted_is_an_error(setting):
+    through, direct = setting.both(2)
+    for raw in (through, direct):
+        raw.command("SET", "short", "HYLL")
+        raw.command("SET", "bad", b"HYLL\x01" + bytes(12) + b"\x7f\xff")
+        raw.command("SET", "cut", b"HYLL\x00" + bytes(500))
+    for name in ("text", "short", "bad", "cut", SETS[0]):
+        for verb in ("PFCOUNT", "PFMERGE"):
+            command = [verb, *COUNTED[1:4], name]
+            reply = direct.command(*command)
+            assert through.command(*command) == reply
+            assert reply[:1] == b"-"
+
+
 def test_what_is_no_set_is_an_error(setting):
     through, direct = setting.both(2)
     for command in (["SUNION", *SETS, "text"], ["SINTER", "text", *SETS],
@@ -195,7 +230,8 @@ def test_what_is_no_set_is_an_error(setting):
 def test_what_is_not_in_order_stays_refused(setting):
     through = setting.proxy.raw()
     for command in (["ZUNIONSTORE", "to", 6, *SORTED, "WITHSCORES"],
-                    ["PFCOUNT", "text", *SETS], ["ZUNION", 6, *SORTED, "WEIGHTS", 1],
+                    ["BITOP", "OR", "text", *SETS],
+                    ["ZUNION", 6, *SORTED, "WEIGHTS", 1],
                     ["ZINTER", 6, *SORTED, "NOSUCH"],
                     ["ZDIFF", 6, *SORTED, "AGGREGATE", "SUM"],
                     ["SINTERCARD", 6, *SETS, "LIMIT", -1]):

@@ -149,7 +149,7 @@ END_TEST
 
 static const char *const others[] = {
     "GET a", "ZUNIONSTORE a 0 b", "ZUNIONSTORE a 2 b",
-    "ZUNIONSTORE a 1 b WITHSCORES", "ZDIFFSTORE a 1 b WEIGHTS 1", "PFCOUNT a b", "ZUNION 0 a", "ZUNION x a b",
+    "ZUNIONSTORE a 1 b WITHSCORES", "ZDIFFSTORE a 1 b WEIGHTS 1", "BITOP AND a b", "ZUNION 0 a", "ZUNION x a b",
     "ZUNION 3 a b", "ZUNION 2 a b WEIGHTS 1", "ZUNION 2 a b WEIGHTS 1 x",
     "ZUNION 2 a b WEIGHTS 1 nan", "ZUNION 2 a b AGGREGATE", "ZUNION 2 a b FOO",
     "ZUNION 2 a b AGGREGATE AVG", "ZDIFF 2 a b WEIGHTS 1 2", "ZUNION 2 a b LIMIT 1",
