@@ -5,6 +5,7 @@
 
 #include "command/describe_priv.h"
 #include "command/keyspec.h"
+#include "command/learnt.h"
 #include "resp/encode.h"
 
 /* Flags that COMMAND INFO shows; the others are the proxy's own business. */
@@ -227,9 +228,9 @@ is_counted(const struct command *row)
 }
 
 static size_t
-served_count(void)
+served_count(const struct describe_more *more)
 {
-    size_t count = 0;
+    size_t count = more->count;
 
     for (int i = 0; i < COMMAND_ID_COUNT; i++)
         count += is_counted(command_by_id((enum command_id)i));
@@ -237,31 +238,60 @@ served_count(void)
 }
 
 static void
-info_all(int resp, struct buf *out)
+info_all(int resp, const struct describe_more *more, struct buf *out)
 {
-    encode_array(out, served_count());
+    encode_array(out, served_count(more));
     for (int i = 0; i < COMMAND_ID_COUNT; i++) {
         const struct command *row = command_by_id((enum command_id)i);
         if (is_counted(row))
             info_entry(row, resp, out);
     }
+    for (size_t i = 0; i < more->count; i++)
+        learnt_describe(more->learnt[i], resp, out);
+}
+
+static const struct learnt *
+find_learnt(const struct describe_more *more, struct view name)
+{
+    for (size_t i = 0; i < more->count; i++) {
+        if (view_equal_nocase(name, view_str(more->learnt[i]->command.name)))
+            return more->learnt[i];
+    }
+    return NULL;
 }
 
 static void
-info_named(const struct command_args *args, int resp, struct buf *out)
+info_of_name(struct view name, int resp, const struct describe_more *more,
+             struct buf *out)
+{
+    const struct command *row = describe_find(name);
+    const struct learnt *learnt = row != NULL ? NULL : find_learnt(more, name);
+
+    if (row != NULL)
+        info_entry(row, resp, out);
+    else if (learnt != NULL)
+        learnt_describe(learnt, resp, out);
+    else
+        encode_null(out, resp);
+}
+
+static void
+info_named(const struct command_args *args, int resp,
+           const struct describe_more *more, struct buf *out)
 {
     if (args->argc == 2) {
-        info_all(resp, out);
+        info_all(resp, more, out);
         return;
     }
     encode_array(out, args->argc - 2);
-    for (uint32_t i = 2; i < args->argc; i++) {
-        const struct command *row = describe_find(command_arg(args, i));
-        if (row == NULL)
-            encode_null(out, resp);
-        else
-            info_entry(row, resp, out);
-    }
+    for (uint32_t i = 2; i < args->argc; i++)
+        info_of_name(command_arg(args, i), resp, more, out);
+}
+
+bool
+describe_knows(struct view name)
+{
+    return describe_find(name) != NULL || command_find(name) != NULL;
 }
 
 static void
@@ -274,23 +304,23 @@ describe_help(struct buf *out)
 
 void
 describe_reply(const struct command *command, const struct command_args *args,
-               int resp, struct buf *out)
+               int resp, const struct describe_more *more, struct buf *out)
 {
     switch (command->id) {
     case COMMAND_ID_COMMAND:
-        info_all(resp, out);
+        info_all(resp, more, out);
         break;
     case COMMAND_ID_COMMAND_COUNT:
-        encode_integer(out, (int64_t)served_count());
+        encode_integer(out, (int64_t)served_count(more));
         break;
     case COMMAND_ID_COMMAND_INFO:
-        info_named(args, resp, out);
+        info_named(args, resp, more, out);
         break;
     case COMMAND_ID_COMMAND_DOCS:
         describe_docs(args, resp, out);
         break;
     case COMMAND_ID_COMMAND_LIST:
-        describe_list(args, out);
+        describe_list(args, more, out);
         break;
     case COMMAND_ID_COMMAND_GETKEYS:
         describe_keys(args, false, resp, out);

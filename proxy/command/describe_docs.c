@@ -3,6 +3,7 @@
  */
 #include "command/describe_priv.h"
 #include "command/glob.h"
+#include "command/learnt.h"
 #include "resp/encode.h"
 
 struct field {
@@ -156,7 +157,8 @@ list_filter(const struct command_args *args)
 }
 
 void
-describe_list(const struct command_args *args, struct buf *out)
+describe_list(const struct command_args *args,
+              const struct describe_more *more, struct buf *out)
 {
     filter_fn filter = list_filter(args);
     struct view word = command_arg(args, args->argc - 1);
@@ -170,6 +172,13 @@ describe_list(const struct command_args *args, struct buf *out)
     for (int i = 0; i < COMMAND_ID_COUNT; i++) {
         const struct command *row = command_by_id((enum command_id)i);
         if (!row_is_served(row) || !filter(row, word))
+            continue;
+        encode_bulk_str(&names, row->name);
+        count++;
+    }
+    for (size_t i = 0; i < more->count; i++) {
+        const struct command *row = &more->learnt[i]->command;
+        if (!filter(row, word))
             continue;
         encode_bulk_str(&names, row->name);
         count++;

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "command/command.h"
+#include "command/describe.h"
 
 /* Do clients get more than a refusal? */
 bool row_is_served(const struct command *row) MUST_CHECK;
@@ -45,7 +46,8 @@ uint32_t describe_flag(struct view name) MUST_CHECK;
 
 /* COMMAND DOCS; COMMAND LIST; COMMAND GETKEYS and GETKEYSANDFLAGS. */
 void describe_docs(const struct command_args *args, int resp, struct buf *out);
-void describe_list(const struct command_args *args, struct buf *out);
+void describe_list(const struct command_args *args,
+                   const struct describe_more *more, struct buf *out);
 void describe_keys(const struct command_args *args, bool with_flags, int resp,
                    struct buf *out);
 

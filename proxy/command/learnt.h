@@ -16,6 +16,7 @@
 #ifndef COMMAND_LEARNT_H
 #define COMMAND_LEARNT_H
 
+#include "base/buf.h"
 #include "command/keyspec.h"
 
 struct learnt {
@@ -40,6 +41,9 @@ enum learnt_result {
 enum learnt_result learnt_read(struct view reply, const struct command **row,
                                struct learnt **learnt) MUST_CHECK;
 void learnt_free(struct learnt **learntp);
+
+/* Append its entry of COMMAND INFO, as the server has it. */
+void learnt_describe(const struct learnt *learnt, int resp, struct buf *out);
 
 /* Was it made of this reply? */
 bool learnt_is_of(const struct learnt *learnt, struct view reply) MUST_CHECK;

@@ -71,12 +71,9 @@ request_command(struct session *session, const struct command_args *args)
     }
     if (unlikely((command->flags & COMMAND_CONTAINER) != 0 &&
                  args->argc > 1)) {
-        const struct command *container = command;
-        command = command_find_sub(container, command_arg(args, 1));
-        if (command == NULL) {
-            answer_unknown_subcommand(session, container, command_arg(args, 1));
+        command = strange_subcommand(session, command, args);
+        if (command == NULL)
             return NULL;
-        }
     }
     if (unlikely(!command_arity_ok(command, args->argc))) {
         wrong_arity(session, command);

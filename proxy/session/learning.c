@@ -3,6 +3,8 @@
  */
 #include "session/learning.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "command/learnt.h"
 #include "resp/encode.h"
@@ -431,4 +433,37 @@ learning_abandon(struct session *session)
     session->in_flight--;
     inquiry->session = NULL;
     give_up(inquiry);
+}
+
+/* --- all of them ------------------------------------------------------------------ */
+
+static int
+by_name(const void *a, const void *b)
+{
+    const struct learnt *const *x = a, *const *y = b;
+
+    return strcmp((*x)->command.name, (*y)->command.name);
+}
+
+const struct learnt **
+learning_all(const struct session_pool *pool, size_t *count)
+{
+    const struct learning *learning = pool->learning;
+    const struct learnt **all;
+
+    *count = 0;
+    if (learning == NULL)
+        return NULL;
+    all = mem_array(LEARNING_MAX, sizeof(*all));
+    for (size_t i = 0; i < BUCKETS; i++) {
+        const struct entry *entry = learning->buckets[i];
+        for (; entry != NULL; entry = entry->next) {
+            if (entry->learnt != NULL &&
+                entry->learnt->command.class != CLASS_REFUSE)
+                all[(*count)++] = entry->learnt;
+        }
+    }
+    if (*count > 1)
+        qsort(all, *count, sizeof(*all), by_name);
+    return all;
 }

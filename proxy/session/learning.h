@@ -28,6 +28,7 @@
 #define LEARNING_UNKNOWN_MAX 512
 #define LEARNING_NAME_MAX 128
 
+struct learnt;
 struct learning; /* what a pool has learnt, or NULL */
 struct inquiry;  /* a question of a session, or NULL */
 
@@ -42,6 +43,10 @@ enum learning_result {
  * is, LEARNING_ASKED is said without asking. */
 enum learning_result learning_find(struct session *session, struct view name,
                                    const struct command **command) MUST_CHECK;
+
+/* All commands that have been learnt and are served, by name; mem_free() it. */
+const struct learnt **learning_all(const struct session_pool *pool,
+                                   size_t *count) MUST_CHECK;
 
 /* Its session has gone. */
 void learning_abandon(struct session *session);

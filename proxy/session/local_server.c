@@ -4,10 +4,12 @@
  */
 #include <time.h>
 
+#include "base/mem.h"
 #include "base/version.h"
 #include "command/describe.h"
 #include "command/refuse.h"
 #include "resp/encode.h"
+#include "session/learning.h"
 #include "session/local_priv.h"
 #include "session/subscriber.h"
 
@@ -156,6 +158,13 @@ local_monitor(const struct local_call *call)
 enum local_result
 local_command(const struct local_call *call)
 {
-    describe_reply(call->command, call->args, call->session->resp, call->out);
+    struct describe_more more;
+    const struct learnt **learnt =
+        learning_all(call->session->pool, &more.count);
+
+    more.learnt = learnt;
+    describe_reply(call->command, call->args, call->session->resp, &more,
+                   call->out);
+    mem_free(learnt);
     return LOCAL_REPLY;
 }

@@ -1,13 +1,17 @@
 /*
- * session/strange.c - a request for a command that no row has.
+ * session/strange.c - commands that no row has, and subcommands.
  */
 #include "session/strange.h"
 
 #include <string.h>
 
 #include "base/log.h"
+#include "command/describe.h"
 #include "session/incoming.h"
 #include "session/learning.h"
+
+/* Whoever gives more names to COMMAND INFO hears of what is known. */
+#define NAMES_ASKED_FOR 16
 
 /* What it is nobody could be asked. */
 static void
@@ -57,4 +61,39 @@ strange_command(struct session *session, const struct command_args *args)
         break;
     }
     return NULL;
+}
+
+/* Does COMMAND INFO name something that a server has to be asked for first? */
+static bool
+must_ask(struct session *session, const struct command_args *args)
+{
+    const struct command *command;
+
+    if (args->argc > 2 + NAMES_ASKED_FOR)
+        return false;
+    for (uint32_t i = 2; i < args->argc; i++) {
+        struct view name = command_arg(args, i);
+        if (describe_knows(name) || is_subcommand(name) ||
+            learning_find(session, name, &command) != LEARNING_ASKED)
+            continue;
+        session->barrier = true;
+        return true;
+    }
+    return false;
+}
+
+const struct command *
+strange_subcommand(struct session *session, const struct command *container,
+                   const struct command_args *args)
+{
+    struct view name = command_arg(args, 1);
+    const struct command *command = command_find_sub(container, name);
+
+    if (command == NULL) {
+        answer_unknown_subcommand(session, container, name);
+        return NULL;
+    }
+    if (command->id == COMMAND_ID_COMMAND_INFO && must_ask(session, args))
+        return NULL;
+    return command;
 }

@@ -111,7 +111,7 @@ check_texts(const struct command *row, const struct command_args *args,
         refuse_wrong_arity(&out, row);
     else if (row->id == COMMAND_ID_COMMAND_GETKEYSANDFLAGS ||
              row->id == COMMAND_ID_COMMAND_LIST)
-        describe_reply(row, args, resp, &out);
+        describe_reply(row, args, resp, &(struct describe_more){0}, &out);
     else
         refuse_command(&out, row, args);
     check_frame(&out);

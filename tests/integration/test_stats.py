@@ -310,10 +310,6 @@ def test_requests_are_counted_by_the_right_amounts(world):
     assert now.value("pool_commands_total") == 50
     assert now.value("pool_requests_in_flight") == 0
     assert now.observations("pool_latency_seconds") == 50
-    assert now.value("pool_command_calls_total", command="set") == 30
-    assert now.value("pool_command_calls_total") == 50
-    assert now.value("pool_command_seconds_total") > 0
-    assert now.value("pool_command_failed_total") == 0
     assert now.value("server_requests_total") == 50
     assert now.value("server_responses_total") == 50
     assert now.observations("server_latency_seconds") == 50
@@ -352,7 +348,6 @@ def test_errors_are_counted_by_kind(proxy):
     assert now.value("pool_errors_refused_total") == 1
     assert now.value("pool_command_failed_total", command="incr") == 1
     assert now.value("pool_command_rejected_total", command="get") == 1
-    assert now.value("pool_command_calls_total", command="get") == 0
     assert now.value("pool_error_replies_total", code="ERR") == 4
     assert now.value("pool_errors_server_total") == 1
     assert now.value("pool_forward_error_total") == 3
@@ -598,10 +593,8 @@ def test_info_gives_the_sections_asked_for(proxy):
     everything = [b"Server", b"Clients", b"Memory", b"Persistence", b"Stats",
                   b"Replication", b"CPU", b"Modules", b"Commandstats",
                   b"Errorstats", b"Latencystats", b"Cluster", b"Keyspace"]
-    usual = [title for title in everything
-             if title not in (b"Commandstats", b"Latencystats")]
-    assert headings(proxy) == headings(proxy, "DEFAULT") == usual
-    for word in ["all", "Everything"]:
-        assert headings(proxy, word) == everything
+    assert headings(proxy, "all") == headings(proxy, "Everything") == everything
+    del everything[10], everything[8]
+    assert headings(proxy) == headings(proxy, "DEFAULT") == everything
     assert headings(proxy, "cpu", "SERVER", "nosuch") == [b"Server", b"CPU"]
     assert headings(proxy, "nosuch") == []

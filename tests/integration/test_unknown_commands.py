@@ -106,6 +106,26 @@ def test_they_are_answered_as_by_a_server(one, three, direct, version):
             assert through.command(*words) == asked.command(*words), words
 
 
+@pytest.mark.parametrize("version", [2, 3])
+def test_they_are_described_as_by_a_server(three, direct, version):
+    asked, through = direct.raw(), three.raw()
+    count = int(through.command("COMMAND", "COUNT")[1:])
+    learner = three.raw()
+    learner.command("HELLO", 5 - version)
+    learner.command("DEMO.BOTH", "{k}1", "{k}2")
+    for raw in (asked, through):
+        raw.command("HELLO", version)
+    for names in (["demo.both"], ["DEMO.SET", "nosuch", "demo.get"],
+                  ["x" * 200, ""], ["demo.get|x"]):
+        words = ("COMMAND", "INFO", *names)
+        assert through.command(*words) == asked.command(*words), words
+    assert through.command("COMMAND", "COUNT") == b":%d\r\n" % (count + 3)
+    words = ("COMMAND", "LIST", "FILTERBY", "PATTERN", "demo.*")
+    found = through.command(*words)
+    assert found.count(b"demo.") == 3 and b"demo.both" in found
+    assert through.command("COMMAND").count(b"\r\ndemo.") == 3
+
+
 def test_each_goes_to_the_shard_of_its_key(three, servers):
     raw = three.raw()
     keys = [f"{n}:spread" for n in range(60)]

@@ -8,6 +8,7 @@
 #include "resp/reply_scan.h"
 
 static struct buf out;
+static struct describe_more more;
 
 static void
 tear_down(void)
@@ -27,7 +28,7 @@ ask(const char *line, int resp)
     request_init(&request, line);
     const struct command *row = request_command(&request);
     ck_assert_msg(row != NULL, "unknown: %s", line);
-    describe_reply(row, &request.args, resp, &out);
+    describe_reply(row, &request.args, resp, &more, &out);
     request_fini(&request);
     reply_scan_init(&scan);
     ck_assert_int_eq(reply_scan(&scan, out.data, out.len, &used), RESP_OK);

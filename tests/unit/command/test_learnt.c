@@ -238,6 +238,47 @@ START_TEST(a_reply_that_is_cut_anywhere_tells_nothing)
 }
 END_TEST
 
+static void
+expect_described(int resp, const char *wanted)
+{
+    struct buf found = {0};
+
+    learnt_describe(learnt, resp, &found);
+    expect_bytes(buf_view(&found), wanted);
+    buf_fini(&found);
+}
+
+#define ENTRY_2                                                              \
+    "*10\r\n" NAME ":-2\r\n*1\r\n+write\r\n:1\r\n:1\r\n:1\r\n*0\r\n*0\r\n"  \
+    "*1\r\n*6\r\n+flags\r\n*1\r\n+RW\r\n" INDEX("1") RANGE("0", "1", "0")     \
+    "*0\r\n"
+#define ENTRY_3                                                              \
+    "*10\r\n" NAME ":-2\r\n~1\r\n+write\r\n:1\r\n:1\r\n:1\r\n~0\r\n~0\r\n"  \
+    "~1\r\n%3\r\n+flags\r\n~1\r\n+RW\r\n"                                    \
+    "+begin_search\r\n%2\r\n+type\r\n+index\r\n+spec\r\n%1\r\n+index\r\n"    \
+    ":1\r\n+find_keys\r\n%2\r\n+type\r\n+range\r\n+spec\r\n%3\r\n"           \
+    "+lastkey\r\n:0\r\n+keystep\r\n:1\r\n+limit\r\n:0\r\n~0\r\n"
+
+START_TEST(it_is_described_in_either_version_of_the_protocol)
+{
+    ck_assert_int_eq(learn("*1\r\n" ENTRY_2), LEARNT_NEW);
+    expect_described(2, ENTRY_2);
+    expect_described(3, ENTRY_3);
+    ck_assert_int_eq(learn("*1\r\n" ENTRY_3), LEARNT_NEW);
+    expect_described(2, ENTRY_2);
+    expect_described(3, ENTRY_3);
+}
+END_TEST
+
+START_TEST(an_old_server_describes_it_in_few_fields)
+{
+    ck_assert_int_eq(learn("*1\r\n*6\r\n" NAME ":2\r\n*0\r\n" NO_KEYS),
+                     LEARNT_NEW);
+    expect_described(2, "*6\r\n" NAME ":2\r\n*0\r\n" NO_KEYS);
+    expect_described(3, "*6\r\n" NAME ":2\r\n~0\r\n" NO_KEYS);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -256,5 +297,7 @@ main(void)
     tcase_add_test(tests, another_name_of_a_row_is_that_row);
     tcase_add_test(tests, subcommands_are_found_by_their_names);
     tcase_add_test(tests, a_reply_that_is_cut_anywhere_tells_nothing);
+    tcase_add_test(tests, it_is_described_in_either_version_of_the_protocol);
+    tcase_add_test(tests, an_old_server_describes_it_in_few_fields);
     return unit_run("command", tests);
 }

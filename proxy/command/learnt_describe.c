@@ -1,0 +1,175 @@
+/*
+ * command/learnt_describe.c - what a server has said of a command, said again.
+ *
+ * The server may have been asked in the other version of the protocol; what is
+ * a set or a map there is known by its place.
+ */
+#include "command/learnt.h"
+#include "resp/encode.h"
+#include "resp/reply_read.h"
+
+/* Where an element is copied from and to. */
+struct copying {
+    struct view rest;
+    int resp;
+    struct buf *out;
+};
+
+typedef bool (*copy_fn)(struct copying *copying);
+
+static bool
+is_aggregate(const struct reply_item *item)
+{
+    return item->type == RESP_ARRAY || item->type == RESP_SET ||
+        item->type == RESP_MAP;
+}
+
+static bool
+copy_leaf(struct copying *copying, struct view *text)
+{
+    struct reply_item item;
+
+    if (!reply_next(&copying->rest, &item) ||
+        (is_aggregate(&item) && !item.is_null))
+        return false;
+    if (item.is_null)
+        encode_null(copying->out, copying->resp);
+    else
+        buf_append_view(copying->out, item.raw);
+    *text = item.text;
+    return true;
+}
+
+/* The header of what has elements, and their number. */
+static bool
+take_header(struct copying *copying, uint64_t *count)
+{
+    struct reply_item item;
+
+    if (!reply_next(&copying->rest, &item) || item.is_null ||
+        !is_aggregate(&item))
+        return false;
+    *count = item.count;
+    return true;
+}
+
+static bool
+copy_word(struct copying *copying)
+{
+    struct view text;
+
+    return copy_leaf(copying, &text);
+}
+
+static bool
+copy_set(struct copying *copying, copy_fn copy)
+{
+    uint64_t count;
+
+    if (!take_header(copying, &count))
+        return false;
+    encode_set(copying->out, copying->resp, count);
+    for (uint64_t i = 0; i < count; i++) {
+        if (!copy(copying))
+            return false;
+    }
+    return true;
+}
+
+static bool copy_spec_map(struct copying *copying);
+
+/* What stands behind this name in a key specification. */
+static bool
+copy_spec_value(struct copying *copying, struct view name)
+{
+    if (view_equal(name, VIEW("flags")))
+        return copy_set(copying, copy_word);
+    if (view_equal(name, VIEW("begin_search")) ||
+        view_equal(name, VIEW("find_keys")) || view_equal(name, VIEW("spec")))
+        return copy_spec_map(copying);
+    return copy_word(copying);
+}
+
+static bool
+copy_spec_map(struct copying *copying)
+{
+    uint64_t count;
+    struct view name;
+
+    if (!take_header(copying, &count))
+        return false;
+    encode_map(copying->out, copying->resp, count / 2);
+    for (uint64_t i = 0; i < count / 2; i++) {
+        if (!copy_leaf(copying, &name) || !copy_spec_value(copying, name))
+            return false;
+    }
+    return true;
+}
+
+static bool copy_entry(struct copying *copying);
+
+/* As servers have it: a set only if it is empty. */
+static bool
+copy_subs(struct copying *copying)
+{
+    struct copying ahead = *copying;
+    uint64_t count;
+
+    if (!take_header(&ahead, &count))
+        return false;
+    if (count == 0)
+        return copy_set(copying, copy_word);
+    copying->rest = ahead.rest;
+    encode_array(copying->out, count);
+    for (uint64_t i = 0; i < count; i++) {
+        if (!copy_entry(copying))
+            return false;
+    }
+    return true;
+}
+
+static bool
+copy_field(struct copying *copying, uint64_t i)
+{
+    switch (i) {
+    case 2: /* flags, categories, tips */
+    case 6:
+    case 7:
+        return copy_set(copying, copy_word);
+    case 8:
+        return copy_set(copying, copy_spec_map);
+    case 9:
+        return copy_subs(copying);
+    default:
+        return copy_word(copying);
+    }
+}
+
+static bool
+copy_entry(struct copying *copying)
+{
+    uint64_t count;
+
+    if (!take_header(copying, &count))
+        return false;
+    encode_array(copying->out, count);
+    for (uint64_t i = 0; i < count; i++) {
+        if (!copy_field(copying, i))
+            return false;
+    }
+    return true;
+}
+
+void
+learnt_describe(const struct learnt *learnt, int resp, struct buf *out)
+{
+    struct copying copying = {view_of(learnt->reply, learnt->reply_len), resp,
+                              out};
+    size_t start = out->len;
+    uint64_t count;
+
+    if (take_header(&copying, &count) && copy_entry(&copying))
+        return;
+    out->len = start;
+    encode_null(out, resp);
+}
