@@ -236,6 +236,8 @@ pause_must_wait(const struct incoming *in)
 {
     const struct pause *pause = in->session->pool->pause;
 
+    if (in->session->unfolding != NULL)
+        return false; /* EXEC came before */
     if (pause != NULL && pause->mode == PAUSE_WRITE && scripts_only_reads(in))
         return false;
     return pause_must_wait_early(in->session, in->command);

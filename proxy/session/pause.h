@@ -32,7 +32,8 @@ void pause_survey_begin(struct session_pool *pool,
                         const struct survey *survey);
 void pause_survey_end(struct session_pool *pool, const struct survey *survey);
 
-/* Must this command wait?  Then its session does, until the pause ends. */
+/* Must this command wait?  Then its session does, until the pause ends.  What
+ * stands in a transaction that unfolds does not: its EXEC came before. */
 bool pause_must_wait(const struct incoming *in) MUST_CHECK;
 /* The same for a command that arrives and will be passed on. */
 bool pause_must_wait_early(struct session *session,

@@ -295,6 +295,30 @@ queue(const struct incoming *in)
     transaction_answer(in, VIEW("+QUEUED\r\n"));
 }
 
+/* The proxy answers it, and without a barrier. */
+static bool
+is_of_the_proxy(const struct command *command)
+{
+    switch ((int)command->id) {
+    case COMMAND_ID_CLIENT_GETNAME:
+    case COMMAND_ID_CLIENT_ID:
+    case COMMAND_ID_CLIENT_INFO:
+    case COMMAND_ID_CLIENT_LIST:
+    case COMMAND_ID_CLIENT_NO_EVICT:
+    case COMMAND_ID_CLIENT_NO_TOUCH:
+    case COMMAND_ID_CLIENT_PAUSE:
+    case COMMAND_ID_CLIENT_SETINFO:
+    case COMMAND_ID_CLIENT_SETNAME:
+    case COMMAND_ID_CLIENT_UNPAUSE:
+    case COMMAND_ID_CONFIG_GET:
+    case COMMAND_ID_INFO:
+    case COMMAND_ID_ROLE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* No shard could answer it for all, but each command may go its own way. */
 static bool
 goes_alone(const struct incoming *in)
@@ -305,7 +329,7 @@ goes_alone(const struct incoming *in)
         server_command_is(session, in->command))
         return false;
     return fanout_is_for(session, in->command) ||
-        in->command->id == COMMAND_ID_INFO ||
+        is_of_the_proxy(in->command) ||
         in->command->id == COMMAND_ID_PUBLISH ||
         in->command->id == COMMAND_ID_SPUBLISH;
 }
