@@ -557,7 +557,7 @@ accept_one(struct incoming *in)
     cell_inc(&stats->requests);
     cell_add(&stats->request_bytes, in->bytes.len);
     if (unlikely(in->command == NULL)) {
-        tracker_note_refused(session);
+        tracker_forget_caching(session);
         return true;
     }
     cell_inc(&stats->commands[in->command->id]);

@@ -208,17 +208,25 @@ tracker_hurry(struct tracker *tracker, uint64_t now_us, int64_t late_ms)
 
 /* --- life ----------------------------------------------------------------------- */
 
+/* It is on from now on, or no longer. */
 static void
-count_clients(struct session_pool *pool)
+set_on(struct tracker *tracker, bool is_on)
 {
-    const struct tracker *tracker;
-    uint64_t count = 0;
+    struct tracking *tracking = tracker->tracking;
 
-    TAILQ_FOREACH (tracker, &pool->tracking->trackers, link)
-        count += tracker->options.is_on;
-    tracking_count(pool->tracking);
-    cell_set(&pool->stats->tracking_clients, count);
-    if (TAILQ_EMPTY(&pool->tracking->trackers))
+    tracking->clients += is_on;
+    tracking->clients -= tracker->options.is_on;
+    tracker->options.is_on = is_on;
+    cell_set(&tracking->pool->stats->tracking_clients, tracking->clients);
+}
+
+/* While there is any the pool's requests are looked at. */
+static void
+note_trackers(const struct tracking *tracking)
+{
+    struct session_pool *pool = tracking->pool;
+
+    if (TAILQ_EMPTY(&tracking->trackers))
         pool->attention &= (uint8_t)~ATTENTION_TRACKING;
     else
         pool->attention |= ATTENTION_TRACKING;
@@ -238,7 +246,7 @@ get(struct session *session)
     TAILQ_INIT(&tracker->late);
     TAILQ_INSERT_TAIL(&tracker->tracking->trackers, tracker, link);
     subscriber->tracker = tracker;
-    count_clients(session->pool);
+    note_trackers(tracker->tracking);
     return tracker;
 }
 
@@ -256,8 +264,10 @@ tracker_free(struct subscriber *subscriber)
     buf_fini(&tracker->queued);
     if (tracker->request != NULL)
         request_unref(&tracker->request);
+    set_on(tracker, false);
     TAILQ_REMOVE(&tracker->tracking->trackers, tracker, link);
-    count_clients(tracker->tracking->pool);
+    note_trackers(tracker->tracking);
+    tracking_count(tracker->tracking);
     mem_free(tracker);
 }
 
@@ -295,12 +305,13 @@ static void
 take_options(struct tracker *tracker, const struct track_options *options,
              const struct command_args *args)
 {
+    set_on(tracker, false);
     tracker->options = *options;
-    tracker->options.is_on = true;
+    set_on(tracker, true);
     tracker->is_broken = false;
     if (options->is_bcast)
         take_prefixes(tracker, args);
-    count_clients(tracker->tracking->pool);
+    tracking_count(tracker->tracking);
 }
 
 static struct extent

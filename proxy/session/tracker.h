@@ -110,8 +110,9 @@ void tracker_note_upload(struct session *session, const struct command *command,
 /* It has been. */
 void tracker_note_acted(struct session *session, const struct command *command);
 void tracker_end_act(struct tracker *tracker);
-/* One was refused before it was looked at. */
-void tracker_note_refused(struct session *session);
+/* What CLIENT CACHING was about has been: a command that was refused before it
+ * was looked at, or a transaction whose commands went one by one. */
+void tracker_forget_caching(struct session *session);
 /* Something that it reads goes to this server now, not where it went before. */
 void tracker_note_server(struct session *session, const struct server *server);
 

@@ -199,7 +199,7 @@ tracker_note_acted(struct session *session, const struct command *command)
 }
 
 void
-tracker_note_refused(struct session *session)
+tracker_forget_caching(struct session *session)
 {
     struct tracker *tracker = tracker_of(session);
 

@@ -60,6 +60,7 @@ struct tracking {
     LIST_HEAD(, ear) ears;        /* one for each shard */
     unsigned deaf;                /* of these, not ON */
     struct tracker_list trackers; /* those that are on, and who wait to be */
+    unsigned clients;             /* of these, that are on */
     unsigned idle_ticks;          /* in a row without any */
     struct marks marks;
     struct dict prefixes;

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "resp/encode.h"
 #include "session/subscriber.h"
+#include "session/tracker.h"
 
 struct unfolding {
     struct extent bytes; /* what is left */
@@ -68,6 +69,7 @@ static void
 end(struct session *session)
 {
     unfold_free(session);
+    tracker_forget_caching(session);
     if (session->subscriber != NULL)
         subscriber_flush(session);
 }

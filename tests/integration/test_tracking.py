@@ -236,6 +236,7 @@ def test_no_old_value_is_left_in_a_cache(proxy, pool, options):
         assert cache.told_all == 0
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize("options", ["", "BCAST"])
 def test_nor_when_another_connection_is_told(proxy, options):
     with proxy.raw("three") as raw, proxy.raw("three") as told, \
