@@ -31,6 +31,15 @@
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
+/* Have the processor fetch `size` bytes that are soon written to or read; any
+ * address will do. */
+static inline void
+prefetch(const void *from, size_t size)
+{
+    for (size_t at = 0; at < size; at += 64)
+        __builtin_prefetch((const char *)from + at, 1);
+}
+
 /* Print where and what, then abort; never returns.  See base/error.c. */
 void assert_failed(const char *file, int line, const char *cond) NORETURN;
 

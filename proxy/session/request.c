@@ -28,6 +28,7 @@
 #define FREE_REQUESTS 8192 /* kept for reuse by a worker */
 #define OUTPUT_HIGH 262144  /* output with which the lane behind it waits */
 #define OUTPUT_SHORT 65536  /* the same while memory is short */
+#define USED_WHEN_ANSWERED offsetof(struct request, attempt) /* its first bytes */
 
 /* --- objects ------------------------------------------------------------------ */
 
@@ -40,6 +41,7 @@ request_new(struct session *session, const struct command *command)
     if (request != NULL) {
         env->free_requests = TAILQ_NEXT(request, link);
         env->free_request_count--;
+        prefetch(env->free_requests, sizeof(*request));
     } else {
         request = mem_alloc(sizeof(*request));
     }
@@ -163,6 +165,7 @@ request_finish(struct request *request)
     struct session *session = request->session;
 
     ASSERT(TAILQ_FIRST(&session->queue) == request && request->done);
+    prefetch(TAILQ_NEXT(request, link), USED_WHEN_ANSWERED);
     count_answer(request);
     session_note_reply(session, request->reply_bytes);
     request_leave(request);
