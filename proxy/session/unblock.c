@@ -8,6 +8,7 @@
 #include "session/blocking.h"
 #include "session/replica_read.h"
 #include "session/survey_priv.h"
+#include "session/wait.h"
 
 /* A CLIENT UNBLOCK on its way; frees itself when it is answered. */
 struct unblock {
@@ -65,7 +66,7 @@ unblock_words(struct session_env *env, uint64_t lane_id, struct view reason)
 
 /* `survey`: NULL when nobody waits for the outcome. */
 static void
-ask_server(struct session *session, struct request *request,
+ask_server(struct session *session, struct server *server, uint64_t client_id,
            const struct survey *survey, struct view reason)
 {
     struct unblock *unblock = MEM_NEW(struct unblock);
@@ -77,10 +78,8 @@ ask_server(struct session *session, struct request *request,
     if (survey != NULL)
         unblock->survey = *survey;
     unblock->survey.text = VIEW("");
-    unblock->call.body = unblock_words(
-        unblock->env, request->call.lane->client_id, reason);
-    if (!server_submit(request_server(request), key, session->lane_number,
-                       &unblock->call))
+    unblock->call.body = unblock_words(unblock->env, client_id, reason);
+    if (!server_submit(server, key, session->lane_number, &unblock->call))
         unblock_end(unblock, false);
 }
 
@@ -110,7 +109,8 @@ move_waiting(struct session_pool *pool, uint32_t shard)
         if (request == NULL || request->shard != shard)
             continue;
         blocking_set_moving(session);
-        ask_server(session, request, NULL, VIEW("ERROR"));
+        ask_server(session, request_server(request),
+                   request->call.lane->client_id, NULL, VIEW("ERROR"));
     }
 }
 
@@ -128,6 +128,36 @@ unblock_held(struct session_pool *pool)
     }
 }
 
+/* WAIT is to be ended at several servers; what comes of it at the first is what
+ * is told. */
+struct waits {
+    struct session *session;
+    const struct survey *survey; /* NULL once a server has been asked */
+    struct view reason;
+};
+
+static void
+end_wait(void *arg, struct server *server, uint64_t client_id)
+{
+    struct waits *waits = arg;
+
+    ask_server(waits->session, server, client_id, waits->survey,
+               waits->reason);
+    waits->survey = NULL;
+}
+
+static void
+end_waits(struct session_pool *pool, struct session *session,
+          const struct survey *survey, struct view reason)
+{
+    struct waits waits = {session, survey, reason};
+
+    if (session != NULL)
+        wait_each_place(session, end_wait, &waits);
+    if (waits.survey != NULL)
+        survey_tell_count(pool->env, survey, 0);
+}
+
 void
 unblock_survey(struct session_pool *pool, const struct survey *survey)
 {
@@ -141,7 +171,8 @@ unblock_survey(struct session_pool *pool, const struct survey *survey)
         blocking_unblock(session, view_equal_nocase(reason, VIEW("ERROR"))))
         survey_tell_count(pool->env, survey, 1);
     else if (request == NULL)
-        survey_tell_count(pool->env, survey, 0);
+        end_waits(pool, session, survey, reason);
     else
-        ask_server(session, request, survey, reason);
+        ask_server(session, request_server(request),
+                   request->call.lane->client_id, survey, reason);
 }

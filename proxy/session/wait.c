@@ -3,6 +3,8 @@
  */
 #include "session/wait.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "resp/encode.h"
 #include "session/blocking.h"
@@ -10,6 +12,7 @@
 #include "session/sentence.h"
 
 #define PING_WORDS "*1\r\n$4\r\nPING\r\n"
+#define ID_WORDS "*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n"
 
 struct own_lane {
     LIST_ENTRY(own_lane) link;
@@ -195,9 +198,24 @@ on_lost(struct call *call, enum close_reason why UNUSED, bool sent UNUSED)
     take_answer(own);
 }
 
+/* "+PONG", or the number by which WAIT can be ended. */
+static void
+on_leading(struct call *call, const struct reply_piece *piece)
+{
+    struct own_lane *own = CONTAINER_OF(call, struct own_lane, call);
+    struct view reply = view_of(piece->chunk->data + piece->off, piece->len);
+    struct view line = view_take(&reply, '\r');
+
+    if (own->lease.lane == NULL || line.len < 2 || line.data[0] != ':')
+        return;
+    (void)!view_to_u64(view_of(line.data + 1, line.len - 1),
+                       &own->lease.lane->client_id);
+}
+
 static const struct call_ops own_call_ops = {
     .on_reply = on_reply,
     .on_lost = on_lost,
+    .on_leading = on_leading,
 };
 
 static void
@@ -205,17 +223,19 @@ set_body(struct own_lane *own)
 {
     const struct request *request = own->wait->request;
     const struct extent *words = &request->call.body;
-    size_t ping = sizeof(PING_WORDS) - 1;
+    bool has_id = own->lease.lane->client_id != 0;
+    const char *front = has_id ? PING_WORDS : PING_WORDS ID_WORDS;
+    size_t len = strlen(front);
     struct chunk *chunk = chunk_new_exact(
-        loop_chunks(request->pool->env->loop), ping + words->len);
+        loop_chunks(request->pool->env->loop), len + words->len);
 
-    memcpy(chunk->data, PING_WORDS, ping);
-    memcpy(chunk->data + ping, words->chunk->data + words->off, words->len);
-    chunk->fill = (uint32_t)(ping + words->len);
+    memcpy(chunk->data, front, len);
+    memcpy(chunk->data + len, words->chunk->data + words->off, words->len);
+    chunk->fill = (uint32_t)(len + words->len);
     chunk_unref(&own->call.body.chunk);
     call_init(&own->call, &own_call_ops);
     own->call.body = (struct extent){chunk, 0, chunk->fill};
-    own->call.leading = 1;
+    own->call.leading = has_id ? 1 : 2;
 }
 
 static void
@@ -497,4 +517,34 @@ wait_free(struct session *session)
         own_lane_free(own);
     mem_free(wait);
     session->wait = NULL;
+}
+
+/* Half of them ended would be no end. */
+static bool
+has_places(const struct wait *wait)
+{
+    const struct own_lane *own;
+
+    LIST_FOREACH(own, &wait->lanes, link)
+    {
+        if (own->is_asked &&
+            (own->call.state != CALL_SENT || own->lease.lane == NULL ||
+             own->lease.lane->client_id == 0))
+            return false;
+    }
+    return true;
+}
+
+void
+wait_each_place(struct session *session, wait_place_fn visit, void *arg)
+{
+    struct own_lane *own;
+
+    if (session->wait == NULL || !has_places(session->wait))
+        return;
+    LIST_FOREACH(own, &session->wait->lanes, link)
+    {
+        if (own->is_asked)
+            visit(arg, own->server, own->lease.lane->client_id);
+    }
 }

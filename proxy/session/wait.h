@@ -4,6 +4,7 @@
  *   SET a, SET b ---> shared lanes       a server counts by connection, so it
  *   WAIT         ---> they become        has to be asked over the one that wrote
  *                     the session's own  [PING | WAIT], each; the least counts
+ *                                        (with CLIENT ID once, for UNBLOCK)
  *   SET a, SET b ---> its own lanes      from now on, as it will WAIT again
  *
  * The servers asked are those that the session has written to since it last
@@ -48,6 +49,12 @@ wait_note_write(struct session *session, const struct command *command,
     if ((command->flags & COMMAND_READONLY) == 0)
         session->written |= server->mark;
 }
+
+/* The servers where WAIT is still to be answered, with the number that they have
+ * for the connection; none while one of these numbers is not known. */
+typedef void (*wait_place_fn)(void *arg, struct server *server,
+                              uint64_t client_id);
+void wait_each_place(struct session *session, wait_place_fn visit, void *arg);
 
 /* The slow part of wait_submit(). */
 bool wait_takes(struct session *session, struct server *server,

@@ -195,6 +195,21 @@ def test_commands_of_many_keep_their_order(proxy):
     assert not problems
 
 
+def test_it_is_unblocked_with_the_count_so_far(proxy, frozen):
+    raw, other = proxy.raw("three"), proxy.client("three")
+    number = int(raw.command("CLIENT", "ID")[1:])
+    for reason, answer in (
+            ("TIMEOUT", b":0\r\n"),
+            ("ERROR", b"-UNBLOCKED client unblocked via CLIENT UNBLOCK\r\n")):
+        for key in "ab":
+            assert raw.command("SET", key, value()) == b"+OK\r\n"
+        raw.send_command("WAIT", 2, 0)
+        eventually(lambda how=reason: other.execute_command(
+            "CLIENT UNBLOCK", number, how) == 1)
+        assert raw.read_reply() == answer
+    assert other.execute_command("CLIENT UNBLOCK", number) == 0
+
+
 def lost_connections(proxy):
     return sum(count for name, labels, count in proxy.stats.metrics()
                if name == "pointsman_server_closed_total" and
