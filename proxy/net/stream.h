@@ -73,20 +73,20 @@ struct stream {
     uint32_t want;   /* bytes the owner would like in one piece */
     uint32_t expect; /* bytes that messages lately had: a first read's size */
     uint32_t read_large; /* read size once the peer fills its buffer */
-    uint64_t linger_us; /* since when its output waits */
     int err;         /* errno, with STREAM_ERROR and STREAM_REFUSED */
+    uint64_t linger_us; /* since when its output waits */
     bool is_open;
     bool is_dirty;   /* is among those that are written at the turn's end */
     bool is_lingering; /* is among those that wait for more */
     bool has_lingered; /* since linger_us, whatever it is among now */
-    bool connecting;
     bool reading;    /* the owner wants input */
     bool blocked;    /* the socket takes no more for now */
-    bool ended;      /* on_end has been called: no more input */
-    bool broken;     /* no more output either */
-    bool reads_large; /* the last read filled its buffer */
-    bool keeps_input; /* the owner says: much more will come at once */
     uint8_t events;  /* that have come and are served later in this turn */
+    bool connecting : 1;
+    bool ended : 1;  /* on_end has been called: no more input */
+    bool broken : 1; /* no more output either */
+    bool reads_large : 1; /* the last read filled its buffer */
+    bool keeps_input : 1; /* the owner says: much more will come at once */
 };
 
 /* How sockets of a pool are to behave. */

@@ -98,7 +98,7 @@ timeout_of(const struct command *command, const struct command_args *args)
 static void
 set_waiting(struct session *session, bool is_waiting)
 {
-    struct blocking *blocking = session->blocking;
+    struct blocking *blocking = session_blocking(session);
     struct cell *count = &session->pool->stats->clients_blocked;
 
     cell_add(count, (uint64_t)is_waiting);
@@ -170,12 +170,12 @@ blocking_prepare(struct request *request, const struct incoming *in)
     struct session *session = request->session;
     struct blocking *blocking = MEM_NEW(struct blocking);
 
-    ASSERT(session->blocking == NULL);
+    ASSERT(session_blocking(session) == NULL);
     timer_init(&blocking->timer, session->pool->env->loop, on_timeout,
                blocking);
     blocking->request = request;
     blocking->timeout_ms = timeout_of(in->command, &in->args);
-    session->blocking = blocking;
+    client_info_of(session)->blocking = blocking;
     session->barrier = true;
     request->blocks = true;
     cell_inc(&session->pool->stats->requests_blocking);
@@ -184,7 +184,7 @@ blocking_prepare(struct request *request, const struct incoming *in)
 void
 blocking_begin(struct request *request, struct lane *lane)
 {
-    struct blocking *blocking = request->session->blocking;
+    struct blocking *blocking = session_blocking(request->session);
     const struct pool_settings *settings = request->pool->settings;
     uint64_t now_us = loop_now_us(request->pool->env->loop);
 
@@ -206,7 +206,7 @@ blocking_begin(struct request *request, struct lane *lane)
 void
 blocking_withdraw(struct session *session)
 {
-    struct blocking *blocking = session->blocking;
+    struct blocking *blocking = session_blocking(session);
 
     if (unlikely(blocking != NULL) &&
         blocking->id_call.state == CALL_WAITING)
@@ -221,7 +221,7 @@ blocking_prepare_race(struct request *request, const struct incoming *in,
 {
     blocking_prepare(request, in);
 
-    struct blocking *blocking = request->session->blocking;
+    struct blocking *blocking = session_blocking(request->session);
     if (blocking->timeout_ms == 0) {
         split->cut_at = 0; /* any shard says what is wrong with it */
         return;
@@ -233,7 +233,7 @@ blocking_prepare_race(struct request *request, const struct incoming *in,
 bool
 blocking_take_null(struct request *request)
 {
-    struct blocking *blocking = request->session->blocking;
+    struct blocking *blocking = session_blocking(request->session);
 
     if (blocking->body.chunk == NULL || request->reply.bytes == 0)
         return false;
@@ -251,7 +251,7 @@ blocking_take_null(struct request *request)
 bool
 blocking_unblock(struct session *session, bool with_error)
 {
-    struct blocking *blocking = session->blocking;
+    struct blocking *blocking = session_blocking(session);
 
     return blocking != NULL && blocking->race != NULL &&
         stream_race_unblock(blocking->race, with_error);
@@ -262,13 +262,15 @@ blocking_unblock(struct session *session, bool with_error)
 void
 blocking_set_moving(struct session *session)
 {
-    session->blocking->is_moving = true;
+    session_blocking(session)->is_moving = true;
 }
 
 bool
 blocking_is_moving(const struct session *session)
 {
-    return session->blocking != NULL && session->blocking->is_moving;
+    const struct blocking *blocking = session_blocking(session);
+
+    return blocking != NULL && blocking->is_moving;
 }
 
 void
@@ -276,7 +278,7 @@ blocking_suspend(struct request *request)
 {
     struct session *session = request->session;
 
-    timer_stop(&session->blocking->timer);
+    timer_stop(&session_blocking(session)->timer);
     set_waiting(session, false);
     if (request->has_deadline)
         return;
@@ -287,13 +289,13 @@ blocking_suspend(struct request *request)
 void
 blocking_end(struct session *session)
 {
-    struct blocking *blocking = session->blocking;
+    struct blocking *blocking = session_blocking(session);
 
     if (likely(blocking == NULL))
         return;
     wait_end(session);
     set_waiting(session, false);
-    session->blocking = NULL;
+    session->info->blocking = NULL;
     timer_stop(&blocking->timer);
     ASSERT(blocking->id_call.state == CALL_IDLE);
     chunk_unref(&blocking->id_call.body.chunk);

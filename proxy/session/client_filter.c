@@ -135,7 +135,7 @@ client_filter_matches(const struct client_filter *filter,
                       const struct session *session)
 {
     uint64_t now_us = loop_now_us(session->pool->env->loop);
-    uint64_t age_s = (now_us - session->created_us) / US_PER_S;
+    uint64_t age_s = now_us / US_PER_S - session->created_s;
 
     return !filter->is_impossible &&
         (filter->id == 0 || filter->id == session->id) &&

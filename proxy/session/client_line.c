@@ -44,7 +44,7 @@ describe_flags(const struct session *session, bool is_path, struct buf *out)
 {
     size_t start = out->len;
 
-    if (session->monitor != NULL)
+    if (session_monitor(session) != NULL)
         buf_append_char(out, 'O');
     if (subscriber_is_listening(session))
         buf_append_char(out, 'P');
@@ -106,7 +106,7 @@ describe_place(const struct session *session, struct buf *out)
                text_or_empty(session->info ? session->info->name : NULL));
     uint64_t now = loop_now_us(session->pool->env->loop);
     buf_printf(out, " age=%llu idle=%llu flags=",
-               (unsigned long long)(now - session->created_us) / 1000000,
+               (unsigned long long)(now / 1000000 - session->created_s),
                (unsigned long long)(now - session->used_us) / 1000000);
     describe_flags(session, place.laddr[0] == '/', out);
 }

@@ -103,7 +103,7 @@ close_if_idle(struct session *session, uint64_t now_us)
         session->used_us + upload_us < now_us)
         session_close(&session, CLOSE_CLIENT_UPLOAD_IDLE);
     else if (idle_us > 0 && session->in_flight == 0 &&
-             session->monitor == NULL && !session->is_postponed &&
+             session_monitor(session) == NULL && !session->is_postponed &&
              !subscriber_is_listening(session) &&
              session->used_us + idle_us < now_us &&
              session->sent_us + idle_us < now_us)

@@ -247,7 +247,7 @@ let_go(struct inquiry *inquiry)
     if (session == NULL)
         return;
     inquiry->session = NULL;
-    session->inquiry = NULL;
+    session->info->inquiry = NULL;
     session->in_flight--;
     session_resume_later(session);
 }
@@ -372,7 +372,7 @@ ask(struct session *session, struct view name)
         inquiry_free(inquiry);
         return false;
     }
-    session->inquiry = inquiry;
+    client_info_of(session)->inquiry = inquiry;
     session->in_flight++; /* nothing more is taken meanwhile */
     timer_start(&inquiry->timer, (int64_t)pool->settings->request_timeout_ms);
     return true;
@@ -425,11 +425,12 @@ learning_find(struct session *session, struct view name,
 void
 learning_abandon(struct session *session)
 {
-    struct inquiry *inquiry = session->inquiry;
+    struct inquiry *inquiry =
+        session->info == NULL ? NULL : session->info->inquiry;
 
     if (likely(inquiry == NULL))
         return;
-    session->inquiry = NULL;
+    session->info->inquiry = NULL;
     session->in_flight--;
     inquiry->session = NULL;
     give_up(inquiry);

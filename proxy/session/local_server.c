@@ -147,7 +147,7 @@ local_info(const struct local_call *call)
 enum local_result
 local_monitor(const struct local_call *call)
 {
-    if (call->session->monitor != NULL)
+    if (session_monitor(call->session) != NULL)
         return LOCAL_NO_REPLY;
     call->session->barrier = true;
     call->question->kind = QUESTION_MONITOR;

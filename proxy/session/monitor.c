@@ -184,7 +184,7 @@ monitor_note_upload(struct session *session, const struct command *command,
 bool
 monitor_forbids(const struct incoming *in)
 {
-    return in->session->monitor != NULL &&
+    return session_monitor(in->session) != NULL &&
         (in->command->flags &
          (COMMAND_WRITE | COMMAND_READONLY | COMMAND_MAY_REPLICATE)) != 0;
 }
@@ -196,23 +196,23 @@ monitor_join(struct session *session)
 {
     struct monitoring *monitoring = session->pool->monitoring;
 
-    if (monitoring == NULL || session->monitor != NULL)
+    if (monitoring == NULL || session_monitor(session) != NULL)
         return;
     struct monitor *monitor = MEM_NEW(struct monitor);
     monitor->session = session;
-    session->monitor = monitor;
+    client_info_of(session)->monitor = monitor;
     TAILQ_INSERT_TAIL(&monitoring->monitors, monitor, link);
 }
 
 void
 monitor_leave(struct session *session)
 {
-    struct monitor *monitor = session->monitor;
+    struct monitor *monitor = session_monitor(session);
 
     if (likely(monitor == NULL))
         return;
     TAILQ_REMOVE(&session->pool->monitoring->monitors, monitor, link);
-    session->monitor = NULL;
+    session->info->monitor = NULL;
     mem_free(monitor);
 }
 

@@ -224,7 +224,7 @@ pause_must_wait_early(struct session *session, const struct command *command)
 
     /* Monitors are replicas to a server, which never wait. */
     if (pause == NULL || pause->mode == PAUSE_NONE ||
-        session->monitor != NULL || command->id == COMMAND_ID_QUIT ||
+        session_monitor(session) != NULL || command->id == COMMAND_ID_QUIT ||
         (pause->mode == PAUSE_WRITE && !writes(session, command)))
         return false;
     set_postponed(session, true);

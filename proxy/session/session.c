@@ -25,8 +25,12 @@
 #define WINDOW_FIRST 16    /* requests in flight before any answer was seen */
 #define INPUT_HIGH 8192    /* unread bytes with which reading stops */
 #define OUTPUT_LOW 65536   /* a paused lane goes on below this */
+#define US_PER_S 1000000
 
 static const struct stream_ops session_stream_ops;
+
+_Static_assert(sizeof(struct session) <= 448,
+               "ten thousand idle clients have a budget");
 
 static void
 session_set_state(struct session *session, enum session_state state)
@@ -128,8 +132,8 @@ session_new(struct session_pool *pool, int fd, uint64_t id)
     session->window =
         (uint32_t)MIN(pool->settings->pipeline_limit, WINDOW_FIRST);
     session->authenticated = pool->settings->redis_auth == NULL;
-    session->created_us = session->used_us = session->sent_us =
-        loop_now_us(loop);
+    session->used_us = session->sent_us = loop_now_us(loop);
+    session->created_s = (uint32_t)(session->used_us / US_PER_S);
     TAILQ_INIT(&session->queue);
     TAILQ_INSERT_TAIL(&pool->sessions, session, link);
     pool->session_count++;

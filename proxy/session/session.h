@@ -38,12 +38,17 @@ enum session_state {
     SESSION_CLOSED
 };
 
-/* What few clients set, allocated when the first does. */
+/* What few clients have, allocated when the first of it is needed. */
 struct client_info {
     char *name;
     char *lib_name;
     char *lib_ver;
     char *peer; /* its address, once somebody has asked for it */
+    struct blocking *blocking; /* waits for long, or NULL */
+    struct inquiry *inquiry;   /* a command is asked about, or NULL */
+    struct monitor *monitor;   /* it watches the others, or NULL */
+    uint64_t lost; /* marks of servers that it has written to, over a connection
+                      that was lost (wait.h) */
 };
 
 struct blocking;
@@ -58,18 +63,20 @@ struct monitor;
 struct upload;
 struct wait;
 
-/* Ten thousand clients shall cost little: it fills 512 bytes, beyond which the
- * allocator takes 640. */
+/* Ten thousand clients shall cost little: it fills 448 bytes, beyond which the
+ * allocator takes 512. */
 struct session {
     struct stream stream;
     struct session_pool *pool;
     struct generation *generation; /* by which its requests are routed */
     TAILQ_ENTRY(session) link;        /* of the pool's sessions */
     TAILQ_ENTRY(session) resume_link; /* of env->resume */
-    TAILQ_ENTRY(session) pausing_link; /* of pool->pausing */
+    union {
+        TAILQ_ENTRY(session) pausing_link; /* of pool->pausing */
+        struct grave grave;                /* once CLOSED */
+    };
     struct request_list queue;        /* oldest first */
     uint64_t id;
-    uint64_t created_us;
     uint64_t used_us;    /* when bytes last came in */
     uint64_t sent_us;    /* when bytes last left, or output began to wait */
     size_t held_bytes;   /* answers in the queue that wait for their turn */
@@ -78,40 +85,36 @@ struct session {
     uint32_t window;     /* how many of them there may be */
     uint32_t reply_size; /* what answers lately weighed */
     uint32_t db;
-    uint64_t written;    /* marks of servers that it has written to ... */
-    uint64_t lost;       /* ... over a connection that was lost (wait.h) */
+    uint64_t written;    /* marks of servers that it has written to (wait.h) */
+    uint32_t created_s;
     uint32_t lane_number; /* which of a server's shared lanes it uses */
     enum session_state state : 8;
     enum close_reason close_reason : 8; /* once DRAINING */
     uint8_t resp;           /* 2 or 3 */
-    bool authenticated;
-    bool reply_off;         /* CLIENT REPLY OFF */
-    bool reply_skip;        /* CLIENT REPLY SKIP: the next request only */
-    bool is_readonly;       /* READONLY, when a cluster is emulated */
+    uint8_t light_replies;  /* in a row, while heavy */
     bool in_resume;
     bool barrier;           /* nothing more until the queue is empty */
+    bool authenticated : 1;
+    bool reply_off : 1;     /* CLIENT REPLY OFF */
+    bool reply_skip : 1;    /* CLIENT REPLY SKIP: the next request only */
+    bool is_readonly : 1;   /* READONLY, when a cluster is emulated */
     bool is_postponed : 1;  /* its next command waits for the end of a pause */
     bool is_gathering : 1;  /* a large request that is not passed on */
     bool is_heavy : 1;
     bool is_scripting : 1;  /* keeps to the lanes for scripts (long_script.h) */
     bool has_scripted : 1;  /* ... or has */
-    uint8_t light_replies;  /* in a row, while heavy */
     struct request_scan *scan;    /* in the middle of a request */
     struct upload *upload;        /* in the middle of a large one */
     struct private_lane *private; /* at most one, leased for one request */
-    struct blocking *blocking;    /* waits for long, or NULL */
     struct transaction *transaction; /* since MULTI, or NULL */
     struct unfolding *unfolding;  /* one that has no shard for itself, or NULL */
     struct key_watch *watch;          /* keys are watched, or NULL */
     struct wait *wait;            /* since its first WAIT, or NULL */
     struct subscriber *subscriber; /* listens to channels, or NULL */
     struct holding *holding;      /* something is held (holding.h), or NULL */
-    struct inquiry *inquiry;      /* a command is asked about, or NULL */
     struct request *pausing;      /* its lane waits for us to take output */
-    struct monitor *monitor;      /* it watches the others, or NULL */
     struct client_info *info;
     const struct command *last_command; /* for CLIENT LIST */
-    struct grave grave;
 };
 
 /* Take over an accepted descriptor. */
@@ -163,8 +166,18 @@ void session_read_on(struct session *session);
 /* Give a scanner that was in the middle of a request back. */
 void session_drop_scan(struct session *session);
 
-/* What a client sets is kept here. */
+/* What few clients have is kept here. */
 struct client_info *client_info_of(struct session *session);
+static inline struct blocking *
+session_blocking(const struct session *session)
+{
+    return session->info == NULL ? NULL : session->info->blocking;
+}
+static inline struct monitor *
+session_monitor(const struct session *session)
+{
+    return session->info == NULL ? NULL : session->info->monitor;
+}
 
 /* One line of CLIENT LIST, with LF. */
 void session_describe(const struct session *session, struct buf *out);

@@ -41,7 +41,8 @@ static const struct call_ops own_call_ops;
 static void
 lose(struct session *session, uint64_t marks)
 {
-    session->lost |= session->written & marks;
+    if ((session->written & marks) != 0)
+        client_info_of(session)->lost |= session->written & marks;
     session->written &= ~marks;
 }
 
@@ -141,7 +142,9 @@ answer_count(struct wait *wait)
         encode_array(&reply, 2);
     for (unsigned i = 0; i < (is_pair ? 2u : 1u); i++)
         encode_integer(&reply, least[i]);
-    wait->session->written = wait->session->lost = 0;
+    wait->session->written = 0;
+    if (wait->session->info != NULL)
+        wait->session->info->lost = 0;
     request_answer(wait->request, buf_view(&reply));
     buf_fini(&reply);
 }
@@ -477,7 +480,8 @@ wait_begin(const struct incoming *in)
         request_fail(wait->request, request_text_no_map(wait->request));
         return;
     }
-    wait->is_zero = (session->lost & ~session->written) != 0;
+    wait->is_zero = session->info != NULL &&
+        (session->info->lost & ~session->written) != 0;
     wait->left = 1; /* until all have been asked */
     if (session->written != 0)
         ask_written(wait);
