@@ -192,6 +192,16 @@ add_field(struct page *page, size_t section, struct view text)
     buf_append_view(&line->value, text);
 }
 
+/* Of what is counted only the clients that track are none of the servers'. */
+static bool
+is_ours(struct view title, struct view name)
+{
+    struct view prefix = VIEW("tracking_");
+
+    return !view_equal(title, VIEW("# Stats")) ||
+        view_equal(view_of(name.data, MIN(name.len, prefix.len)), prefix);
+}
+
 /* The proxy's own, whatever servers have said. */
 static void
 put_field(struct page *page, size_t section, struct view text)
@@ -199,6 +209,8 @@ put_field(struct page *page, size_t section, struct view text)
     struct view name = view_take(&text, ':');
     struct line *line = find_in_section(page, section, name);
 
+    if (!is_ours(page->lines[section - 1].name, name))
+        return;
     if (line == NULL) {
         line = insert_line(page, page->at);
         line->name = name;

@@ -20,7 +20,7 @@
 
 /* Append the text.  Replies that are errors count for nothing; false when none
  * is a text.  `own` is a text as well, of which those sections count that servers
- * speak of. */
+ * speak of; of Stats only what is said of clients that track. */
 bool info_merge(const struct chain *replies, uint32_t count, struct view own,
                 struct buf *out) MUST_CHECK;
 

@@ -89,7 +89,7 @@ fanout_asks_control(struct request *request)
         .session_id = session->id,
         .request_id = request->id,
         .pool = request->pool->id,
-        .text = VIEW("clients"),
+        .text = VIEW("clients stats"),
     };
     fanout->has_asked = true;
     request->pool->env->ask(request->pool->env, &question);

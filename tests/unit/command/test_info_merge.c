@@ -78,11 +78,12 @@ START_TEST(what_is_our_own_stands_in_the_place_of_what_servers_say)
         "# Stats\r\nexpired_keys:3\r\n"};
 
     own = VIEW("# Clients\r\nconnected_clients:7\r\nblocked_clients:5\r\n\r\n"
+               "# Stats\r\nexpired_keys:9\r\ntracking_total_keys:2\r\n\r\n"
                "# Other\r\nx:1\r\n");
     expect_text(replies,
                 "# Clients\r\nconnected_clients:7\r\nmaxclients:20000\r\n"
                 "blocked_clients:5\r\n\r\n"
-                "# Stats\r\nexpired_keys:6\r\n");
+                "# Stats\r\nexpired_keys:6\r\ntracking_total_keys:2\r\n");
 }
 END_TEST
 
