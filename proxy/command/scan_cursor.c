@@ -11,8 +11,8 @@
 #include "resp/resp.h"
 
 #define PLACE_BITS 15
-#define NODE_BITS 6
-#define BACKEND_BITS 42
+#define NODE_BITS 10       /* two nodes are rarely taken for one */
+#define BACKEND_BITS 38    /* some servers have the slot in 14 of them */
 #define PLACE_MAX ((1u << PLACE_BITS) - 1)
 #define PLACES_DRAWN 30000 /* of them, so that there is room behind */
 #define DEFAULT_COUNT 10   /* as servers have it */

@@ -1,7 +1,7 @@
 /*
  * command/scan_cursor.h - one SCAN over several shards.
  *
- *   client's cursor, 63 bits:  [ the server's, 42 | node, 6 | place, 15 ]
+ *   client's cursor, 63 bits:  [ the server's, 38 | node, 10 | place, 15 ]
  *
  * Shards are scanned one after the other, in the order of their places.  A place
  * stays with its shard: it is made of the shard's name, in a cluster of the

@@ -21,8 +21,8 @@ tear_down(void)
 
 START_TEST(a_cursor_comes_back_as_it_was_given)
 {
-    const struct scan_cursor cursor = {.backend = (1ull << 42) - 1,
-                                       .node = 63,
+    const struct scan_cursor cursor = {.backend = (1ull << 38) - 1,
+                                       .node = 1023,
                                        .place = 32767};
     struct scan_cursor back;
     char text[24];
@@ -62,7 +62,7 @@ END_TEST
 
 START_TEST(a_large_cursor_of_a_server_does_not_fit)
 {
-    const struct scan_cursor cursor = {.backend = 1ull << 42, .place = 1};
+    const struct scan_cursor cursor = {.backend = 1ull << 38, .place = 1};
     uint64_t number;
 
     ck_assert(!scan_cursor_make(&cursor, &number));
@@ -206,9 +206,9 @@ expect_scan(uint32_t next, const char *reply, enum merge_result result,
 
 START_TEST(the_cursor_of_the_reply_is_the_clients_next)
 {
-    /* 3 * 2^21 + 5 */
+    /* 3 * 2^25 + 5 */
     expect_scan(9, "*2\r\n$1\r\n3\r\n*1\r\n$1\r\na\r\n", MERGE_OK,
-                "*2\r\n$7\r\n6291461\r\n*1\r\n$1\r\na\r\n");
+                "*2\r\n$9\r\n100663301\r\n*1\r\n$1\r\na\r\n");
     expect_scan(9, "*2\r\n$1\r\n0\r\n*0\r\n", MERGE_OK,
                 "*2\r\n$1\r\n9\r\n*0\r\n");
     expect_scan(0, "*2\r\n$1\r\n0\r\n*1\r\n$1\r\na\r\n", MERGE_OK,
@@ -244,7 +244,7 @@ START_TEST(a_page_may_be_of_several_shards)
     ck_assert_uint_eq(page.count, 3);
     ck_assert_int_eq(scan_give(&step, &page, &pool, &out), MERGE_OK);
     expect_chain(&out,
-                 "*2\r\n$7\r\n6291461\r\n*3\r\n$1\r\na\r\n$1\r\nb\r\n"
+                 "*2\r\n$9\r\n100663301\r\n*3\r\n$1\r\na\r\n$1\r\nb\r\n"
                  "$1\r\nc\r\n");
     chain_clear(&out);
 }
