@@ -81,15 +81,18 @@ struct question {
 /* One pool, as the sessions of this worker see it.  It stays from one snapshot
  * to the next as long as it keeps its name; then its sessions are drained. */
 struct session_pool {
-    TAILQ_ENTRY(session_pool) link; /* of env->removed */
+    /* What every request looks at ... */
     struct session_env *env;
     struct pool *pool;
     const struct pool_settings *settings; /* the newest */
-    size_t id; /* of the edition */
-    bool is_removed;
-    uint8_t attention; /* mostly 0 */
-    uint64_t notice_us; /* an answer that took so long is looked at */
     struct session_stats *stats;
+    uint64_t notice_us;          /* an answer that took so long is looked at */
+    uint64_t deadline_us;        /* when `deadline` fires, or UINT64_MAX */
+    uint8_t attention; /* mostly 0 */
+    /* ... and the rest. */
+    bool is_removed;
+    TAILQ_ENTRY(session_pool) link; /* of env->removed */
+    size_t id; /* of the edition */
     struct script_memory *scripts; /* of all workers */
     struct shown_scripts *shown;   /* of this one lately; or NULL */
     struct audience *audience; /* of all workers */
@@ -101,8 +104,7 @@ struct session_pool {
     uint32_t next_lane_number;   /* sessions take shared lanes in turn */
     unsigned upload_count;       /* sessions in the middle of an upload */
     unsigned gather_count;       /* ... of a large request that is gathered */
-    struct timer deadline;       /* of one due not later than the first ... */
-    uint64_t deadline_us;        /* ... and that time, or UINT64_MAX */
+    struct timer deadline;       /* of one due not later than the first */
     struct timer tick;           /* idle and stalled clients */
     struct timer long_script;    /* runs while scripts are under way */
     uint64_t script_us;          /* when one was last sent */
