@@ -4,13 +4,15 @@
 #include "session/marks.h"
 
 #include "base/mem.h"
-#include "session/tracker.h"
+
+#define AT_ONCE 1000 /* marks that are freed in one turn */
 
 void
 marks_init(struct marks *marks)
 {
     *marks = (struct marks){0};
     TAILQ_INIT(&marks->by_age);
+    LIST_INIT(&marks->left);
 }
 
 struct marked *
@@ -39,16 +41,17 @@ get(struct marks *marks, struct view key)
 }
 
 bool
-marks_add(struct marks *marks, struct tracker *tracker, struct view key)
+marks_add(struct marks *marks, struct marker *marker, struct view key)
 {
-    if (dict_find(&tracker->marks, key) != NULL)
+    if (dict_find(&marker->marks, key) != NULL)
         return false;
     struct mark *mark = MEM_NEW(struct mark);
     mark->marked = get(marks, key);
-    mark->tracker = tracker;
+    mark->marker = marker;
     mark->entry.key = mark->marked->entry.key;
     LIST_INSERT_HEAD(&mark->marked->marks, mark, link);
-    dict_add(&tracker->marks, &mark->entry);
+    LIST_INSERT_HEAD(&marker->list, mark, own);
+    dict_add(&marker->marks, &mark->entry);
     marks->count++;
     return true;
 }
@@ -58,7 +61,8 @@ drop(struct marks *marks, struct mark *mark)
 {
     struct marked *marked = mark->marked;
 
-    dict_remove(&mark->tracker->marks, &mark->entry);
+    dict_remove(&mark->marker->marks, &mark->entry);
+    LIST_REMOVE(mark, own);
     LIST_REMOVE(mark, link);
     mem_free(mark);
     marks->count--;
@@ -78,21 +82,64 @@ marks_forget(struct marks *marks, struct marked *marked, marks_fn tell,
 
     while (!is_last) {
         struct mark *mark = LIST_FIRST(&marked->marks);
-        struct tracker *tracker = mark->tracker;
+        struct tracker *tracker = mark->marker->tracker;
         is_last = LIST_NEXT(mark, link) == NULL;
         drop(marks, mark);
-        tell(tracker, arg);
+        if (tracker != NULL)
+            tell(tracker, arg);
     }
 }
 
-void
-marks_drop(struct marks *marks, struct tracker *tracker)
-{
-    struct dict_entry *entry = dict_next(&tracker->marks, NULL);
+/* --- those of one client ---------------------------------------------------- */
 
-    while (entry != NULL) {
-        struct mark *mark = CONTAINER_OF(entry, struct mark, entry);
-        entry = dict_next(&tracker->marks, entry);
+struct marker *
+marker_new(struct tracker *tracker)
+{
+    struct marker *marker = MEM_NEW(struct marker);
+
+    marker->tracker = tracker;
+    LIST_INIT(&marker->list);
+    return marker;
+}
+
+/* Are none left? */
+static bool
+drop_some(struct marks *marks, struct marker *marker)
+{
+    struct mark *mark;
+
+    for (unsigned i = 0; i < AT_ONCE; i++) {
+        if ((mark = LIST_FIRST(&marker->list)) == NULL)
+            break;
         drop(marks, mark);
     }
+    return LIST_EMPTY(&marker->list);
+}
+
+void
+marks_leave(struct marks *marks, struct marker **markerp)
+{
+    struct marker *marker = *markerp;
+
+    *markerp = NULL;
+    if (drop_some(marks, marker)) {
+        mem_free(marker);
+        return;
+    }
+    marker->tracker = NULL;
+    LIST_INSERT_HEAD(&marks->left, marker, link);
+}
+
+bool
+marks_clean(struct marks *marks)
+{
+    struct marker *marker = LIST_FIRST(&marks->left);
+
+    if (marker == NULL)
+        return false;
+    if (drop_some(marks, marker)) {
+        LIST_REMOVE(marker, link);
+        mem_free(marker);
+    }
+    return !LIST_EMPTY(&marks->left);
 }

@@ -21,6 +21,15 @@
 struct tracker;
 
 LIST_HEAD(mark_list, mark);
+LIST_HEAD(marker_list, marker);
+
+/* The marks of a client; or of none any more, as it has left them. */
+struct marker {
+    LIST_ENTRY(marker) link; /* of those that were left */
+    struct tracker *tracker; /* NULL: nobody is told */
+    struct dict marks;       /* by their keys */
+    struct mark_list list;   /* the same */
+};
 
 /* A key, and who has it. */
 struct marked {
@@ -31,15 +40,17 @@ struct marked {
 };
 
 struct mark {
-    struct dict_entry entry; /* of the tracker's; its key is the other's */
+    struct dict_entry entry; /* of the marker's; its key is the other's */
+    LIST_ENTRY(mark) own;    /* of the same */
     LIST_ENTRY(mark) link;   /* of the key's */
     struct marked *marked;
-    struct tracker *tracker;
+    struct marker *marker;
 };
 
 struct marks {
     struct dict keys;
     TAILQ_HEAD(, marked) by_age; /* the oldest first */
+    struct marker_list left;     /* whose marks are still to be freed */
     size_t count;                /* of marks */
 };
 
@@ -48,13 +59,17 @@ void marks_init(struct marks *marks);
 /* NULL when nobody has it. */
 struct marked *marks_find(const struct marks *marks, struct view key);
 /* A client has read it; nothing happens if it has a mark there.  False then. */
-bool marks_add(struct marks *marks, struct tracker *tracker, struct view key);
+bool marks_add(struct marks *marks, struct marker *marker, struct view key);
 /* Forget this key, and tell each who had it, which must end no client. */
 typedef void (*marks_fn)(struct tracker *tracker, void *arg);
 void marks_forget(struct marks *marks, struct marked *marked, marks_fn tell,
                   void *arg);
-/* All of this client. */
-void marks_drop(struct marks *marks, struct tracker *tracker);
+struct marker *marker_new(struct tracker *tracker);
+/* A client leaves its marks, which is done at once or, of many, by
+ * marks_clean(). */
+void marks_leave(struct marks *marks, struct marker **markerp);
+/* Free some of what was left.  False: that was all. */
+bool marks_clean(struct marks *marks) MUST_CHECK;
 
 /* The key that was marked before all others, or NULL. */
 static inline struct marked *

@@ -242,6 +242,7 @@ get(struct session *session)
     struct tracker *tracker = MEM_NEW(struct tracker);
     tracker->subscriber = subscriber;
     tracker->tracking = tracking_get(session->pool);
+    tracker->marker = marker_new(tracker);
     TAILQ_INIT(&tracker->interests);
     TAILQ_INIT(&tracker->late);
     TAILQ_INSERT_TAIL(&tracker->tracking->trackers, tracker, link);
@@ -258,7 +259,7 @@ tracker_free(struct subscriber *subscriber)
     if (tracker == NULL)
         return;
     subscriber->tracker = NULL;
-    marks_drop(&tracker->tracking->marks, tracker);
+    tracking_leave_marks(tracker->tracking, &tracker->marker);
     prefixes_drop(&tracker->tracking->prefixes, tracker);
     drop_late(tracker);
     buf_fini(&tracker->queued);

@@ -55,7 +55,7 @@ struct tracker {
     struct tracking *tracking;
     struct track_options options;
     struct track_options wanted;      /* while its request waits */
-    struct dict marks;                /* keys that it has read ... */
+    struct marker *marker;            /* keys that it has read ... */
     struct interest_queue interests;  /* ... or how those begin that it may */
     TAILQ_HEAD(late_list, late) late; /* the oldest first */
     size_t late_bytes;

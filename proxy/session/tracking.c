@@ -10,9 +10,10 @@
 #include "session/session.h"
 #include "session/tracker.h"
 
-#define LATE_MS 100  /* how long answers may keep news back */
-#define IDLE_TICKS 5 /* without clients: then servers are left alone */
-#define COPIED 4096  /* more bytes have a chunk for themselves */
+#define LATE_MS 100   /* how long answers may keep news back */
+#define CLEANING_MS 1 /* between two steps of freeing marks */
+#define IDLE_TICKS 5  /* without clients: then servers are left alone */
+#define COPIED 4096   /* more bytes have a chunk for themselves */
 
 /* --- bytes -------------------------------------------------------------------- */
 
@@ -168,6 +169,25 @@ tracking_count(const struct tracking *tracking)
     cell_set(&stats->tracking_prefixes, tracking->prefixes.count);
 }
 
+void
+tracking_leave_marks(struct tracking *tracking, struct marker **markerp)
+{
+    marks_leave(&tracking->marks, markerp);
+    if (!LIST_EMPTY(&tracking->marks.left) &&
+        !timer_is_active(&tracking->cleaning))
+        timer_start(&tracking->cleaning, CLEANING_MS);
+}
+
+static void
+on_cleaning(struct timer *timer, void *arg)
+{
+    struct tracking *tracking = arg;
+
+    if (marks_clean(&tracking->marks))
+        timer_start(timer, CLEANING_MS);
+    tracking_count(tracking);
+}
+
 /* --- telling -------------------------------------------------------------------- */
 
 /* Whoever has too much is closed when all have been told. */
@@ -186,7 +206,8 @@ tracking_tell_all(struct tracking *tracking)
     TAILQ_FOREACH (tracker, &tracking->trackers, link) {
         if (!tracker->options.is_on)
             continue;
-        marks_drop(&tracking->marks, tracker);
+        tracking_leave_marks(tracking, &tracker->marker);
+        tracker->marker = marker_new(tracker);
         tracker_tell(tracker, (struct extent){0});
     }
     tracking_count(tracking);
@@ -311,7 +332,7 @@ tracking_mark(struct tracking *tracking, struct tracker *tracker,
 {
     struct session_stats *stats = tracking->pool->stats;
 
-    if (!marks_add(&tracking->marks, tracker, key))
+    if (!marks_add(&tracking->marks, tracker->marker, key))
         return;
     while (tracking->marks.count > most_marks(tracking)) {
         cell_inc(&stats->tracking_evictions);
@@ -356,6 +377,7 @@ tracking_get(struct session_pool *pool)
     LIST_INIT(&tracking->ears);
     TAILQ_INIT(&tracking->trackers);
     marks_init(&tracking->marks);
+    timer_init(&tracking->cleaning, pool->env->loop, on_cleaning, tracking);
     timer_init(&tracking->timer, pool->env->loop, on_timer, tracking);
     pool->tracking = tracking;
     return tracking;
@@ -368,12 +390,15 @@ tracking_free(struct session_pool *pool)
 
     if (tracking == NULL)
         return;
+    while (marks_clean(&tracking->marks))
+        continue;
     ASSERT(TAILQ_EMPTY(&tracking->trackers));
     ASSERT(tracking->marks.count == 0 && tracking->prefixes.count == 0);
     ASSERT(tracking->targets.count == 0);
     pool->tracking = NULL;
     drop_ears(tracking, true);
     timer_stop(&tracking->timer);
+    timer_stop(&tracking->cleaning);
     mem_free(tracking);
 }
 

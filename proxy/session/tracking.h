@@ -64,8 +64,9 @@ struct tracking {
     unsigned idle_ticks;          /* in a row without any */
     struct marks marks;
     struct dict prefixes;
-    struct dict targets; /* clients that are told what others have read */
-    struct timer timer;  /* what is told behind answers takes long */
+    struct dict targets;   /* clients that are told what others have read */
+    struct timer cleaning; /* marks that were left */
+    struct timer timer;    /* what is told behind answers takes long */
 };
 
 struct tracking *tracking_get(struct session_pool *pool);
@@ -83,6 +84,8 @@ bool tracking_hears(const struct tracking *tracking,
 void tracking_mark(struct tracking *tracking, struct tracker *tracker,
                    struct view key);
 
+/* It leaves its marks. */
+void tracking_leave_marks(struct tracking *tracking, struct marker **markerp);
 /* Marks or prefixes are others than before. */
 void tracking_count(const struct tracking *tracking);
 
