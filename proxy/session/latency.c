@@ -322,6 +322,7 @@ describe_event(const struct lines *lines, size_t from, size_t end,
 {
     uint64_t sum_ms = 0;
 
+    ASSERT(end > from);
     for (size_t i = from; i < end; i++)
         sum_ms += lines->all[i].sample.ms;
     buf_printf(out,

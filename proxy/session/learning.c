@@ -455,7 +455,7 @@ learning_all(const struct session_pool *pool, size_t *count)
     *count = 0;
     if (learning == NULL)
         return NULL;
-    all = mem_array(LEARNING_MAX, sizeof(*all));
+    all = mem_array(LEARNING_MAX, sizeof(struct learnt *));
     for (size_t i = 0; i < BUCKETS; i++) {
         const struct entry *entry = learning->buckets[i];
         for (; entry != NULL; entry = entry->next) {
@@ -465,6 +465,6 @@ learning_all(const struct session_pool *pool, size_t *count)
         }
     }
     if (*count > 1)
-        qsort(all, *count, sizeof(*all), by_name);
+        qsort(all, *count, sizeof(struct learnt *), by_name);
     return all;
 }
