@@ -50,7 +50,8 @@ static const struct command rows[COMMAND_ID_COUNT] = {
      .key_step = step,                                                      \
      .flags = flags_,                                                       \
      .is_plain = CLASS_##CLASS == CLASS_ROUTE && (first) > 0 &&             \
-         (first) == (last) && ((flags_) & NOT_PLAIN) == 0,                  \
+         (first) == (last) && ((flags_) & NOT_PLAIN) == 0 &&                \
+         COMMAND_ID_##ID != COMMAND_ID_MOVE,                                \
      .keyspec = keyspec_,                                                   \
      .since = since_,                                                       \
      .categories = categories_,                                             \

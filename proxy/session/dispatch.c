@@ -12,6 +12,7 @@
 #include "session/blocking.h"
 #include "session/carrying.h"
 #include "session/combining.h"
+#include "session/databases.h"
 #include "session/deadline.h"
 #include "session/fanout.h"
 #include "session/holding.h"
@@ -159,13 +160,6 @@ forward_anywhere(const struct incoming *in)
     bool is_known = in->session->generation->shard_count > 0;
 
     forward(in, (struct place){.shard = is_known ? 0 : ROUTE_NONE});
-}
-
-bool
-is_nowhere(const struct session *session, struct place place)
-{
-    return unlikely(place.shard == ROUTE_NONE) &&
-        !pool_is_cluster(session->pool->settings);
 }
 
 static void
@@ -440,7 +434,7 @@ forward_to_servers(const struct incoming *in)
 }
 
 static void
-act(const struct incoming *in)
+act_by_class(const struct incoming *in)
 {
     if (unlikely(transaction_takes(in)))
         return;
@@ -499,6 +493,15 @@ act(const struct incoming *in)
             refuse(in->session, in->command, &in->args);
         break;
     }
+}
+
+static void
+act(const struct incoming *in)
+{
+    if (unlikely(databases_are_named(in->command)))
+        databases_act(in, act_by_class);
+    else
+        act_by_class(in);
 }
 
 /* Somebody watches, or keeps a cache. */

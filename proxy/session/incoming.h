@@ -7,6 +7,7 @@
 #define SESSION_INCOMING_H
 
 #include "session/request.h"
+#include "session/session.h"
 
 struct incoming {
     struct session *session;
@@ -40,6 +41,11 @@ bool allow_keys(struct session *session, const struct command *command,
                 uint32_t count) MUST_CHECK;
 /* Of a key: it belongs nowhere; only the slots of a cluster may yet be given to
  * somebody. */
-bool is_nowhere(const struct session *session, struct place place) MUST_CHECK;
+static inline bool
+is_nowhere(const struct session *session, struct place place)
+{
+    return unlikely(place.shard == ROUTE_NONE) &&
+        !pool_is_cluster(session->pool->settings);
+}
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "command/keys.h"
 #include "resp/encode.h"
+#include "session/databases.h"
 #include "session/deadline.h"
 #include "session/monitor.h"
 #include "session/note.h"
@@ -140,7 +141,7 @@ upload_command(const struct command_args *args, const struct request_scan *scan)
         !command_arity_ok(command, scan->argc))
         return NULL;
     /* More than the first key decides about these. */
-    if (command->flags & (COMMAND_PUBSUB | COMMAND_MOVABLEKEYS))
+    if (databases_are_named(command) || command->flags & (COMMAND_PUBSUB | COMMAND_MOVABLEKEYS))
         return NULL;
     if (command->first_key <= 0 || command->first_key != command->last_key ||
         (uint32_t)command->first_key >= scan->seen)
