@@ -167,6 +167,25 @@ on_turn_end(struct ev_loop *ev, ev_prepare *watcher, int revents)
     chunk_pool_settle(&loop->chunks);
 }
 
+/* None of them keeps the loop alive. */
+static void
+start_watchers(struct loop *loop)
+{
+    ev_prepare_init(&loop->turn_end, on_turn_end);
+    loop->turn_end.data = loop;
+    ev_prepare_start(loop->ev, &loop->turn_end);
+    ev_check_init(&loop->turn_start, on_turn_start);
+    ev_set_priority(&loop->turn_start, EV_MAXPRI);
+    loop->turn_start.data = loop;
+    ev_check_start(loop->ev, &loop->turn_start);
+    ev_check_init(&loop->events, on_events);
+    ev_set_priority(&loop->events, EV_MINPRI + 1);
+    loop->events.data = loop;
+    ev_check_start(loop->ev, &loop->events);
+    for (unsigned i = 0; i < LOOP_WATCHERS; i++)
+        ev_unref(loop->ev);
+}
+
 struct loop *
 loop_new(void)
 {
@@ -181,20 +200,7 @@ loop_new(void)
     ev_set_priority(&loop->idle, EV_MINPRI);
     loop->idle.data = loop;
     chunk_pool_init(&loop->chunks);
-    ev_prepare_init(&loop->turn_end, on_turn_end);
-    loop->turn_end.data = loop;
-    ev_prepare_start(loop->ev, &loop->turn_end);
-    ev_check_init(&loop->turn_start, on_turn_start);
-    ev_set_priority(&loop->turn_start, EV_MAXPRI);
-    loop->turn_start.data = loop;
-    ev_check_start(loop->ev, &loop->turn_start);
-    ev_check_init(&loop->events, on_events);
-    ev_set_priority(&loop->events, EV_MINPRI + 1);
-    loop->events.data = loop;
-    ev_check_start(loop->ev, &loop->events);
-    /* None of them keeps the loop alive. */
-    for (unsigned i = 0; i < LOOP_WATCHERS; i++)
-        ev_unref(loop->ev);
+    start_watchers(loop);
     return loop;
 }
 
