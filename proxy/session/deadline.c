@@ -196,7 +196,8 @@ find_late(struct session_pool *pool, uint64_t now_us, size_t *count)
         if (request->due_us > now_us)
             continue;
         if ((*count & (*count - 1)) == 0)
-            late = mem_realloc(late, MAX(2 * *count, 1u) * sizeof(struct request *));
+            late = mem_realloc(
+                late, MAX(2 * *count, 1u) * sizeof(struct request *));
         request->refs++;
         late[(*count)++] = request;
     }
