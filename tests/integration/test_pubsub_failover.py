@@ -178,6 +178,7 @@ def test_caches_hear_of_a_primary_that_is_replaced(proxy, cluster, options):
 @pytest.fixture(name="victim")
 def victim_fixture(cluster):
     """The primary of the channel that is failed over; whole at the end."""
+    cluster.wait()  # others have failed over before, and have not waited
     victim = cluster.owner_of(CHANNEL)
     yield victim
     if not victim.server.process.is_running():
