@@ -85,12 +85,12 @@ struct command {
     uint8_t name_len;
     uint8_t class;    /* enum command_class */
     uint8_t split;    /* enum split_kind */
+    bool is_plain;    /* one key, which is all there is to know about it */
     int16_t arity;    /* as COMMAND has it, the container word included */
     /* Keys in fixed places; all 0 when there are none and when it takes a look
      * at the words to know (COMMAND_MOVABLEKEYS): then ask command_keys(). */
     int16_t first_key, last_key, key_step;
     uint32_t flags;
-    bool is_plain; /* one key, which is all there is to know about it */
     const char *keyspec; /* see the head of commands.def, "" for none */
     const char *since;
     const char *categories; /* "@read @string @fast" */

@@ -101,13 +101,12 @@ databases_act(const struct incoming *in,
               void (*act)(const struct incoming *))
 {
     const struct pool_settings *settings = in->session->pool->settings;
-
     /* In a cluster the server refuses what is not 0. */
-    if (next_number(in, 0) == 0 || pool_is_cluster(settings))
-        act(in);
-    else if (!are_in_range(in))
+    bool is_named = next_number(in, 0) != 0 && !pool_is_cluster(settings);
+
+    if (is_named && !are_in_range(in))
         answer_out_of_range(in);
-    else if (settings->redis_db > 0)
+    else if (is_named && settings->redis_db > 0)
         act_on_others(in, act);
     else
         act(in);

@@ -45,9 +45,9 @@ static inline struct command_account *
 session_stats_account(struct session_stats *stats,
                       const struct command *command)
 {
-    if (unlikely(command == NULL))
-        return command_account_open(stats, NULL);
-    struct command_account *account = stats->accounts[command->id];
+    struct command_account *account =
+        command == NULL ? NULL : stats->accounts[command->id];
+
     return likely(account != NULL) ? account
                                    : command_account_open(stats, command);
 }
