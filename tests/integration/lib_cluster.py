@@ -228,15 +228,33 @@ class Cluster:
                 continue
         raise AssertionError("no node of the cluster answers")
 
-    def owner(self, slot):
-        """The primary that owns a slot."""
-        for words in self.view():
+    @staticmethod
+    def _owner_in(lines, slot):
+        for words in lines:
             for part in words[8:]:
                 ends = part.split("-")
                 if not part.startswith("[") and \
                         int(ends[0]) <= slot <= int(ends[-1]):
-                    return self.node(words[0])
-        raise AssertionError(f"slot {slot} has no owner")
+                    return words[0]
+        return None
+
+    def owner(self, slot):
+        """The primary that owns a slot."""
+        owner = self._owner_in(self.view(), slot)
+        assert owner is not None, f"slot {slot} has no owner"
+        return self.node(owner)
+
+    def is_agreed(self, slot):
+        """Do all primaries say the same of a slot, and know all epochs?
+
+        If it is moved before, two of them may take the same epoch, and claim it
+        both from then on.
+        """
+        views = [(self._owner_in(node.lines(), slot), next(
+            line for line in node.command("CLUSTER", "INFO").split("\r\n")
+            if line.startswith("cluster_current_epoch:")))
+                 for node in self.primaries()]
+        return len(set(views)) == 1
 
     def owner_of(self, key):
         return self.owner(self.slot(key))
@@ -330,6 +348,8 @@ class Resharder:
         self.step(move)
         move.end()
         self.moves += 1
+        eventually(lambda: self.cluster.is_agreed(slot), 40,
+                   "all primaries to agree on a slot that was moved")
 
     def _run(self):
         try:
