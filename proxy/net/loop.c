@@ -89,14 +89,17 @@ on_idle(struct ev_loop *ev, ev_idle *watcher, int revents)
 
 /* libev calls for the last event first.  Whoever came first shall be served
  * first, as by a server, so that of two clients one who has seen what the other
- * sent is not ahead of that.  Streams may be closed meanwhile; their memory
- * outlives the turn. */
+ * sent is not ahead of that.  Those that are closed meanwhile are left out, since
+ * nothing is known of their memory then. */
 
 static void
 serve_ready(struct loop *loop)
 {
-    while (loop->ready_count > 0)
-        stream_on_ready(loop->ready[--loop->ready_count]);
+    while (loop->ready_count > 0) {
+        struct stream *stream = loop->ready[--loop->ready_count];
+        if (stream != NULL)
+            stream_on_ready(stream);
+    }
 }
 
 void
@@ -105,6 +108,15 @@ loop_add_ready(struct loop *loop, struct stream *stream)
     if (unlikely(loop->ready_count == LOOP_READY))
         serve_ready(loop);
     loop->ready[loop->ready_count++] = stream;
+}
+
+void
+loop_drop_ready(struct loop *loop, const struct stream *stream)
+{
+    for (unsigned i = 0; i < loop->ready_count; i++) {
+        if (loop->ready[i] == stream)
+            loop->ready[i] = NULL;
+    }
 }
 
 /* Behind all events of sockets, before timers. */

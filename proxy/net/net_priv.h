@@ -24,7 +24,7 @@ struct loop {
     uint64_t start_us;
     uint64_t now_us;
     struct chunk_pool chunks;
-    struct stream *ready[LOOP_READY]; /* have events, the last first */
+    struct stream *ready[LOOP_READY]; /* have events, the last first; or NULL */
     unsigned ready_count;
     ev_check events;                  /* when all of the turn are here */
     struct stream_list dirty;     /* have something to write */
@@ -42,6 +42,8 @@ struct loop {
 
 /* Something has happened to it; stream_on_ready() is called in this turn. */
 void loop_add_ready(struct loop *loop, struct stream *stream);
+/* It is closed before that. */
+void loop_drop_ready(struct loop *loop, const struct stream *stream);
 /* In net/stream.c. */
 void stream_on_ready(struct stream *stream);
 

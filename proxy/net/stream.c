@@ -484,6 +484,8 @@ stream_close(struct stream *stream)
     if (stream->is_lingering && !stream->broken)
         write_last(stream);
     stream->is_open = false;
+    if (stream->events != 0)
+        loop_drop_ready(stream->loop, stream);
     stream->events = 0;
     ev_clear_pending(stream->loop->ev, &stream->io);
     update_interest(stream);

@@ -23,6 +23,14 @@ next_number(const struct incoming *in, uint32_t before)
     return 0;
 }
 
+/* False: the server says what is wrong. */
+static bool
+read_index(struct view number, int64_t *index)
+{
+    return local_integer(number, index) && *index >= INT32_MIN &&
+        *index <= INT32_MAX;
+}
+
 static bool
 are_in_range(const struct incoming *in)
 {
@@ -31,7 +39,7 @@ are_in_range(const struct incoming *in)
     int64_t index;
 
     while ((number = next_number(in, number)) != 0) {
-        if (local_integer(command_arg(&in->args, number), &index) &&
+        if (read_index(command_arg(&in->args, number), &index) &&
             (index < 0 || (uint64_t)index >= count))
             return false;
     }
@@ -54,10 +62,10 @@ encode_shifted(struct view number, uint64_t by, struct buf *out)
 {
     int64_t index;
 
-    if (local_integer(number, &index))
+    if (read_index(number, &index))
         encode_bulk_u64(out, by + (uint64_t)index);
     else
-        encode_bulk(out, number); /* the server says what is wrong */
+        encode_bulk(out, number);
 }
 
 /* The same words, and the server's numbers in the place of the client's. */

@@ -20,14 +20,18 @@ static int far_ends[STREAMS];
 static unsigned served[STREAMS]; /* numbers, in the order of being served */
 static unsigned count;
 static int victim; /* is closed by the first that is served; -1: nobody */
+static bool is_gone; /* ... and its memory is somebody else's */
 
 static void
 on_input(struct stream *stream)
 {
     served[count++] = (unsigned)(stream - streams);
     stream_consume(stream, stream_input_len(stream));
-    if (victim >= 0)
+    if (victim >= 0 && !is_gone) {
         stream_close(&streams[victim]);
+        memset(&streams[victim], 0xff, sizeof(streams[victim]));
+        is_gone = true;
+    }
     if (count == STREAMS - (victim >= 0))
         loop_stop(loop);
 }
@@ -49,6 +53,7 @@ setup(void)
     loop = loop_new();
     count = 0;
     victim = -1;
+    is_gone = false;
     for (unsigned i = 0; i < STREAMS; i++) {
         ck_assert_int_eq(
             socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
@@ -61,7 +66,8 @@ static void
 teardown(void)
 {
     for (unsigned i = 0; i < STREAMS; i++) {
-        stream_close(&streams[i]);
+        if (!is_gone || (int)i != victim)
+            stream_close(&streams[i]);
         close(far_ends[i]);
     }
     loop_free(&loop);
