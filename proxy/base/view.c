@@ -46,6 +46,15 @@ view_take(struct view *rest, char end)
     return taken;
 }
 
+struct view
+view_trim_line(struct view line)
+{
+    while (line.len > 0 && (line.data[line.len - 1] == '\n' ||
+                            line.data[line.len - 1] == '\r'))
+        line.len--;
+    return line;
+}
+
 bool
 view_to_u64(struct view text, uint64_t *value)
 {

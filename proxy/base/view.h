@@ -48,6 +48,9 @@ int view_compare(struct view a, struct view b) MUST_CHECK;
  * with it; all of it where there is none. */
 struct view view_take(struct view *rest, char end);
 
+/* Without the CR and LF at its end. */
+struct view view_trim_line(struct view line);
+
 /*
  * Parse an unsigned decimal: digits only, no sign, no space, the whole view;
  * false when it is anything else or does not fit 64 bits.

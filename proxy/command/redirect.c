@@ -7,15 +7,6 @@
 
 #include "route/route.h"
 
-static struct view
-without_line_end(struct view line)
-{
-    while (line.len > 0 && (line.data[line.len - 1] == '\n' ||
-                            line.data[line.len - 1] == '\r'))
-        line.len--;
-    return line;
-}
-
 /* "host:port", cut at the last colon. */
 static bool
 parse_place(struct redirect *redirect, struct view place)
@@ -37,7 +28,7 @@ parse_place(struct redirect *redirect, struct view place)
 bool
 redirect_parse(struct redirect *redirect, struct view line)
 {
-    struct view rest = without_line_end(line);
+    struct view rest = view_trim_line(line);
     struct view word = view_take(&rest, ' ');
     uint64_t slot;
 

@@ -31,7 +31,7 @@ post_count(struct post *post, bool is_counted)
         return;
     post->is_counted = is_counted;
     audience_add_lane(topic->board->audience, topic->kind, topic_name(topic),
-                      view_str(post->feed->server->name), is_counted ? 1 : -1);
+                      view_str(post->feed->listening.server->name), is_counted ? 1 : -1);
 }
 
 void
@@ -105,7 +105,7 @@ topic_missing_server(const struct topic *topic)
 
     LIST_FOREACH (post, &topic->posts, topic_link) {
         if (post->state != POST_ON)
-            return post->feed->server;
+            return post->feed->listening.server;
     }
     return NULL;
 }
@@ -228,7 +228,7 @@ board_close_those_over(struct board *board)
 static bool
 is_of_a_replica(const struct feed *feed)
 {
-    return feed->server->shard >= feed->board->pool->pool->current->shard_count;
+    return feed->listening.server->shard >= feed->board->pool->pool->current->shard_count;
 }
 
 /* Of what all nodes of a cluster tell, one is believed; and the old node of a

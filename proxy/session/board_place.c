@@ -137,7 +137,7 @@ static bool
 may_stay(const struct topic *topic, const struct post *post)
 {
     const struct board *board = topic->board;
-    const struct server *server = post->feed->server;
+    const struct server *server = post->feed->listening.server;
 
     if (topic->kind == TOPIC_SHARD || !is_wanted(post) ||
         !pool_is_cluster(board->pool->settings))
@@ -154,10 +154,10 @@ told_from(struct topic *topic)
     struct server *oldest = NULL;
 
     if (teller != NULL && may_stay(topic, teller))
-        return teller->feed->server;
+        return teller->feed->listening.server;
     LIST_FOREACH (post, &topic->posts, topic_link) {
         if (may_stay(topic, post))
-            oldest = post->feed->server;
+            oldest = post->feed->listening.server;
     }
     return oldest;
 }
@@ -227,7 +227,7 @@ topic_leave_others(struct topic *topic, const struct server *home)
 
     while (post != NULL) {
         struct post *next = LIST_NEXT(post, topic_link);
-        if (post->feed->server != home && is_wanted(post))
+        if (post->feed->listening.server != home && is_wanted(post))
             feed_leave(post);
         post = next;
     }
@@ -257,7 +257,7 @@ place_everywhere(struct topic *topic)
     post = LIST_FIRST(&topic->posts);
     while (post != NULL) {
         struct post *next = LIST_NEXT(post, topic_link);
-        if (!is_shard(board, post->feed->server) && is_wanted(post) &&
+        if (!is_shard(board, post->feed->listening.server) && is_wanted(post) &&
             !is_teller(topic, post))
             feed_leave(post);
         post = next;
@@ -309,7 +309,7 @@ drop_feeds(struct board *board)
 
     while (feed != NULL) {
         struct feed *next = LIST_NEXT(feed, link);
-        if (!is_member(board, feed->server))
+        if (!is_member(board, feed->listening.server))
             feed_free(&feed, CLOSE_SERVER_MOVED);
         feed = next;
     }
@@ -328,7 +328,7 @@ board_on_lost(struct feed *feed)
 {
     struct post *post = TAILQ_FIRST(&feed->posts);
 
-    if (is_shard(feed->board, feed->server))
+    if (is_shard(feed->board, feed->listening.server))
         return;
     while (post != NULL) {
         struct post *next = TAILQ_NEXT(post, feed_link);

@@ -10,16 +10,12 @@
  * TRACKING ON BCAST.  Only what is read at a server whose ear is ON may stay in
  * a cache (session/tracking.h).
  *
- * A lane over which nothing came for probe_interval is sent a PING, and closed
- * when probe_timeout passes without an answer.
- *
  * Owner: struct tracking.  One thread.
  */
 #ifndef SESSION_EAR_H
 #define SESSION_EAR_H
 
-#include "base/buf.h"
-#include "upstream/server.h"
+#include "session/listening.h"
 
 struct tracking;
 
@@ -32,28 +28,18 @@ enum ear_state {
 struct ear {
     LIST_ENTRY(ear) link; /* of the tracking's */
     struct tracking *tracking;
-    struct server *server; /* a shard of the pool's current generation */
-    struct lane_lease lease;
+    struct listening listening; /* to a shard of the pool's current generation */
     struct timer timer; /* the next attempt to connect */
     enum ear_state state;
     unsigned failures; /* in a row */
     bool has_failed;   /* nobody waits for it any more */
     bool was_lost;     /* while it was ON; still to be dealt with */
     bool was_refused;  /* ... or before */
-    bool is_closing;
-    bool is_pinged;
-    bool is_too_long; /* what is gathered: the rest is read over */
     char *refusal;    /* what the server has said instead of yes, or NULL */
-    uint64_t heard_us;
-    uint64_t pinged_us;
-    struct buf gathered; /* of a frame that comes in pieces */
 };
 
 struct ear *ear_new(struct tracking *tracking, struct server *server);
 void ear_free(struct ear **earp, enum close_reason why);
-
-/* Once a second. */
-void ear_tick(struct ear *ear, uint64_t now_us);
 
 /* What has come over its lane. */
 void ear_on_frame(struct lane_lease *lease, const struct reply_piece *piece);

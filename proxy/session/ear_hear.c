@@ -24,19 +24,15 @@ take_yes(struct ear *ear)
     tracking_on_ear(ear->tracking);
 }
 
-/* Without the '-' and the line's end. */
 static void
 take_no(struct ear *ear, struct view line)
 {
-    struct lane *lane = ear->lease.lane;
+    struct lane *lane = ear->listening.lease.lane;
 
     if (ear->state != EAR_ASKED)
         return;
-    while (line.len > 0 &&
-           (line.data[line.len - 1] == '\n' || line.data[line.len - 1] == '\r'))
-        line.len--;
     mem_free(ear->refusal);
-    ear->refusal = mem_view_dup(view_of(line.data + 1, line.len - 1));
+    ear->refusal = mem_view_dup(view_trim_line(line));
     lane_close(&lane, CLOSE_SERVER_HANDSHAKE);
 }
 
@@ -68,7 +64,7 @@ take_frame(struct ear *ear, struct extent frame)
 
     switch (bytes.data[0]) {
     case RESP_ERROR:
-        take_no(ear, bytes);
+        take_no(ear, view_of(bytes.data + 1, bytes.len - 1));
         break;
     case RESP_SIMPLE:
         take_yes(ear);
@@ -81,53 +77,21 @@ take_frame(struct ear *ear, struct extent frame)
     }
 }
 
-/* --- long frames ---------------------------------------------------------------- */
-
-static void
-take_gathered(struct ear *ear)
-{
-    struct buf gathered = ear->gathered;
-
-    ear->gathered = (struct buf){0};
-    if (ear->is_too_long) {
-        ear->is_too_long = false;
-        tracking_tell_all(ear->tracking);
-    } else {
-        struct chunk *chunk =
-            chunk_new_exact(loop_chunks(ear->tracking->pool->env->loop),
-                            gathered.len);
-        memcpy(chunk->data, gathered.data, gathered.len);
-        chunk->fill = (uint32_t)gathered.len;
-        take_frame(ear, (struct extent){chunk, 0, chunk->fill});
-        chunk_unref(&chunk);
-    }
-    buf_fini(&gathered);
-}
-
-static void
-gather(struct ear *ear, const struct reply_piece *piece)
-{
-    struct buf *gathered = &ear->gathered;
-
-    if (gathered->len + piece->len > FRAME_MAX)
-        ear->is_too_long = true;
-    if (ear->is_too_long)
-        buf_fini(gathered);
-    else
-        buf_append(gathered, piece->chunk->data + piece->off, piece->len);
-    if (piece->last)
-        take_gathered(ear);
-}
-
 void
 ear_on_frame(struct lane_lease *lease, const struct reply_piece *piece)
 {
-    struct ear *ear = CONTAINER_OF(lease, struct ear, lease);
+    struct ear *ear = CONTAINER_OF(lease, struct ear, listening.lease);
+    struct extent frame;
 
-    ear->heard_us = loop_now_us(ear->tracking->pool->env->loop);
-    ear->is_pinged = false;
-    if (likely(piece->last && piece->size == piece->len))
-        take_frame(ear, (struct extent){piece->chunk, piece->off, piece->len});
-    else
-        gather(ear, piece);
+    switch (listening_hear(&ear->listening, piece, FRAME_MAX, &frame)) {
+    case HEARD_PART:
+        return;
+    case HEARD_WHOLE:
+        take_frame(ear, frame);
+        break;
+    case HEARD_TOO_LONG:
+        tracking_tell_all(ear->tracking);
+        break;
+    }
+    chunk_unref(&frame.chunk);
 }

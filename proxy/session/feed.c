@@ -9,9 +9,7 @@
 #include "session/departure.h"
 #include "session/session.h"
 
-#define AGAIN_MS 20       /* pause after a failed attempt, doubled each time */
-#define AGAIN_DOUBLINGS 6 /* ... so often */
-#define ASK_AGAIN_MS 100  /* pause after a server has given a topic up */
+#define ASK_AGAIN_MS 100 /* pause after a server has given a topic up */
 #define US_PER_MS 1000
 
 const struct feed_words feed_words[TOPIC_KINDS] = {
@@ -24,12 +22,6 @@ static uint64_t
 now_of(const struct feed *feed)
 {
     return loop_now_us(feed->board->pool->env->loop);
-}
-
-static bool
-is_ready(const struct feed *feed)
-{
-    return feed->lease.lane != NULL && feed->lease.lane->state == LANE_READY;
 }
 
 /* --- saying ------------------------------------------------------------------- */
@@ -46,7 +38,7 @@ say(struct feed *feed, struct post *post, bool leaves)
                 leaves ? feed_words[kind].unsubscribe
                        : feed_words[kind].subscribe);
     encode_bulk(&words, topic_name(post->topic));
-    lane_say(feed->lease.lane, buf_view(&words));
+    lane_say(feed->listening.lease.lane, buf_view(&words));
     buf_fini(&words);
     owed->post = post;
     owed->leaves = leaves;
@@ -68,14 +60,6 @@ say_all(struct feed *feed)
     }
 }
 
-static void
-say_ping(struct feed *feed, uint64_t now_us)
-{
-    feed->is_pinged = true;
-    feed->pinged_us = now_us;
-    lane_say(feed->lease.lane, VIEW("*1\r\n$4\r\nPING\r\n"));
-}
-
 /* --- connecting ------------------------------------------------------------------ */
 
 static void
@@ -95,12 +79,7 @@ note_refused(struct feed *feed)
 static void
 feed_connect(struct feed *feed)
 {
-    struct lane_lease *lease = &feed->lease;
-
-    if (lease->lane != NULL || lease->is_waiting || TAILQ_EMPTY(&feed->posts))
-        return;
-    server_lease(feed->server, lease);
-    if (lease->lane == NULL && !lease->is_waiting)
+    if (!TAILQ_EMPTY(&feed->posts) && !listening_connect(&feed->listening))
         note_refused(feed);
 }
 
@@ -108,18 +87,17 @@ static void
 on_lane(struct lane_lease *lease)
 {
     if (lease->lane == NULL)
-        note_refused(CONTAINER_OF(lease, struct feed, lease));
+        note_refused(CONTAINER_OF(lease, struct feed, listening.lease));
 }
 
 static void
 on_ready(struct lane_lease *lease)
 {
-    struct feed *feed = CONTAINER_OF(lease, struct feed, lease);
+    struct feed *feed = CONTAINER_OF(lease, struct feed, listening.lease);
 
+    listening_on_ready(&feed->listening);
     feed->failures = 0;
     feed->was_ready = true;
-    feed->is_pinged = false;
-    feed->heard_us = now_of(feed);
     say_all(feed);
 }
 
@@ -150,8 +128,6 @@ forget_lane(struct feed *feed)
     struct post *post = TAILQ_FIRST(&feed->posts);
 
     forget_owed(feed);
-    buf_fini(&feed->gathered);
-    feed->is_too_long = false;
     while (post != NULL) {
         struct post *next = TAILQ_NEXT(post, feed_link);
         post_count(post, false);
@@ -167,13 +143,14 @@ forget_lane(struct feed *feed)
 static void
 on_gone(struct lane_lease *lease)
 {
-    struct feed *feed = CONTAINER_OF(lease, struct feed, lease);
+    struct feed *feed = CONTAINER_OF(lease, struct feed, listening.lease);
 
+    listening_on_gone(&feed->listening);
     feed->was_lost = feed->was_lost || feed->was_ready;
     feed->was_refused = feed->was_refused || !feed->was_ready;
     feed->was_ready = false;
     forget_lane(feed);
-    if (!feed->is_closing)
+    if (!feed->listening.is_closing)
         start_timer(feed, 0);
 }
 
@@ -218,7 +195,7 @@ take_refusal(struct feed *feed)
         return;
     }
     while ((post = find_awaited(feed)) != NULL)
-        topic_fail(post->topic, feed->server->shard, VIEW(""));
+        topic_fail(post->topic, feed->listening.server->shard, VIEW(""));
 }
 
 static void
@@ -233,9 +210,9 @@ take_loss(struct feed *feed)
     if (TAILQ_EMPTY(&feed->posts))
         return;
     cell_inc(&pool->stats->subscription_losses);
-    log_info_limited(name, feed->server->name,
+    log_info_limited(name, feed->listening.server->name,
                      "connection for subscriptions was lost",
-                     "pool=%s server=%s", name, feed->server->name);
+                     "pool=%s server=%s", name, feed->listening.server->name);
     if (pool->settings->resubscribe)
         return;
     while ((post = find_heard(feed)) != NULL)
@@ -250,16 +227,16 @@ on_timer(struct timer *timer, void *arg)
     (void)timer;
     if (feed->was_lost)
         take_loss(feed);
-    if (!is_ready(feed))
+    if (!listening_is_ready(&feed->listening))
         board_on_lost(feed);
     if (feed->was_refused) {
-        unsigned doublings = MIN(feed->failures, AGAIN_DOUBLINGS);
+        int64_t pause_ms = listening_pause_ms(feed->failures);
         take_refusal(feed);
         if (!TAILQ_EMPTY(&feed->posts))
-            timer_start(&feed->timer, AGAIN_MS << doublings);
+            timer_start(&feed->timer, pause_ms);
         return;
     }
-    if (is_ready(feed))
+    if (listening_is_ready(&feed->listening))
         say_all(feed);
     else
         feed_connect(feed);
@@ -296,7 +273,7 @@ feed_take(struct feed *feed, struct topic *topic)
         return;
     }
     post_set_state(post, POST_WANTED);
-    if (is_ready(feed))
+    if (listening_is_ready(&feed->listening))
         say(feed, post, false);
     else
         feed_connect(feed);
@@ -308,7 +285,7 @@ feed_leave(struct post *post)
     struct feed *feed = post->feed;
 
     feed->used_us = now_of(feed);
-    if (is_ready(feed) && post->state != POST_WANTED)
+    if (listening_is_ready(&feed->listening) && post->state != POST_WANTED)
         say(feed, post, true);
     else
         post_free(post);
@@ -333,13 +310,11 @@ feed_new(struct board *board, struct server *server)
     struct feed *feed = MEM_NEW(struct feed);
 
     feed->board = board;
-    feed->server = server;
-    feed->lease.key = (struct lane_key){.db = 0, .resp = 2};
-    feed->lease.listens = true;
-    feed->lease.on_lane = on_lane;
-    feed->lease.on_gone = on_gone;
-    feed->lease.on_ready = on_ready;
-    feed->lease.on_frame = feed_on_frame;
+    listening_init(&feed->listening, server, 2);
+    feed->listening.lease.on_lane = on_lane;
+    feed->listening.lease.on_gone = on_gone;
+    feed->listening.lease.on_ready = on_ready;
+    feed->listening.lease.on_frame = feed_on_frame;
     TAILQ_INIT(&feed->posts);
     TAILQ_INIT(&feed->owed);
     timer_init(&feed->timer, board->pool->env->loop, on_timer, feed);
@@ -353,7 +328,7 @@ feed_get(struct board *board, struct server *server)
     struct feed *feed;
 
     LIST_FOREACH (feed, &board->feeds, link) {
-        if (feed->server == server)
+        if (feed->listening.server == server)
             break;
     }
     return feed != NULL ? feed : feed_new(board, server);
@@ -363,39 +338,16 @@ void
 feed_free(struct feed **feedp, enum close_reason why)
 {
     struct feed *feed = *feedp;
-    struct lane *lane = feed->lease.lane;
     struct post *post;
 
     *feedp = NULL;
-    feed->is_closing = true;
-    if (lane != NULL)
-        lane_close(&lane, why);
-    else if (feed->lease.is_waiting)
-        server_end_lease(feed->server, &feed->lease);
+    listening_end(&feed->listening, why);
     forget_owed(feed);
     while ((post = TAILQ_FIRST(&feed->posts)) != NULL)
         post_free(post);
     timer_stop(&feed->timer);
-    buf_fini(&feed->gathered);
     LIST_REMOVE(feed, link);
     mem_free(feed);
-}
-
-/* It is as good as lost when nothing of it can be heard. */
-static void
-look_for_silence(struct feed *feed, uint64_t now_us)
-{
-    const struct pool_settings *settings = feed->board->pool->settings;
-    uint64_t interval_us = (uint64_t)settings->probe_interval_ms * US_PER_MS;
-    uint64_t timeout_us = (uint64_t)settings->probe_timeout_ms * US_PER_MS;
-    struct lane *lane = feed->lease.lane;
-
-    if (!is_ready(feed) || interval_us == 0)
-        return;
-    if (feed->is_pinged && now_us > feed->pinged_us + timeout_us)
-        lane_close(&lane, CLOSE_SERVER_SILENT);
-    else if (!feed->is_pinged && now_us > feed->heard_us + interval_us)
-        say_ping(feed, now_us);
 }
 
 bool
@@ -404,10 +356,10 @@ feed_tick(struct feed *feed, uint64_t now_us)
     const struct pool_settings *settings = feed->board->pool->settings;
     uint64_t idle_us = (uint64_t)settings->server_idle_timeout_ms * US_PER_MS;
 
-    look_for_silence(feed, now_us);
+    listening_look(&feed->listening, now_us);
     if (!TAILQ_EMPTY(&feed->posts))
         return true;
-    if (feed->lease.lane == NULL)
-        return feed->lease.is_waiting;
+    if (feed->listening.lease.lane == NULL)
+        return feed->listening.lease.is_waiting;
     return idle_us == 0 || now_us < feed->used_us + idle_us;
 }

@@ -11,15 +11,13 @@
  * wanted is said anew; what was published meanwhile is lost, as it is at a server
  * whose client has lost its connection.
  *
- * A lane over which nothing came for probe_interval is sent a PING, and closed
- * when probe_timeout passes without an answer.
- *
  * Owner: struct board.  One thread.
  */
 #ifndef SESSION_FEED_H
 #define SESSION_FEED_H
 
 #include "session/board.h"
+#include "session/listening.h"
 #include "upstream/server.h"
 
 /* The commands, and what confirms them. */
@@ -40,9 +38,9 @@ struct owed {
 struct feed {
     LIST_ENTRY(feed) link; /* of the board's */
     struct board *board;
-    struct server *server; /* of the pool's current generation; in a cluster
-                              it may have become a replica */
-    struct lane_lease lease;
+    struct listening listening; /* its server is of the pool's current
+                                   generation; in a cluster it may have become
+                                   a replica */
     struct post_queue posts;
     TAILQ_HEAD(, owed) owed; /* the oldest first */
     struct timer timer;      /* the next attempt to connect */
@@ -50,13 +48,7 @@ struct feed {
     bool was_ready;          /* the lane it has */
     bool was_lost;           /* one that was ready ... */
     bool was_refused;        /* ... or not yet; still to be dealt with */
-    bool is_closing;
-    bool is_pinged;
-    bool is_too_long; /* what is gathered: the rest is read over */
-    uint64_t heard_us;
-    uint64_t pinged_us;
     uint64_t used_us;    /* when it last had a post */
-    struct buf gathered; /* of a frame that comes in pieces */
 };
 
 /* The feed of this server, made if need be. */

@@ -73,7 +73,7 @@ learn_moved(struct feed *feed, struct view line)
         return;
     struct view host = redirect.host;
     if (host.len == 0)
-        host = view_str(feed->server->at->host);
+        host = view_str(feed->listening.server->at->host);
     uint32_t target = roster_find_address(roster, host, redirect.port);
     if (target < roster->count)
         overlay_correct(&pool->pool->overlay, redirect.slot, target,
@@ -111,7 +111,7 @@ take_error_of(struct feed *feed, struct post *post, struct view line)
     struct topic *topic = post->topic;
     feed_ask_again(post);
     if (!passes)
-        topic_fail(topic, feed->server->shard,
+        topic_fail(topic, feed->listening.server->shard,
                    view_of(line.data + 1, line.len - 1));
 }
 
@@ -120,9 +120,7 @@ take_error(struct feed *feed, struct view line)
 {
     struct owed *owed = TAILQ_FIRST(&feed->owed);
 
-    while (line.len > 0 &&
-           (line.data[line.len - 1] == '\n' || line.data[line.len - 1] == '\r'))
-        line.len--;
+    line = view_trim_line(line);
     if (owed == NULL || !is_error_of(owed, line))
         return;
     struct post *post = feed_pop_owed(feed);
@@ -161,7 +159,7 @@ take_words(struct feed *feed, const struct view *words, uint32_t count,
            struct extent frame)
 {
     struct owed *owed = TAILQ_FIRST(&feed->owed);
-    struct lane *lane = feed->lease.lane;
+    struct lane *lane = feed->listening.lease.lane;
 
     if (count >= 3 && ends_with(words[0], "message")) {
         board_deliver(feed->board, feed, words, frame);
@@ -181,7 +179,7 @@ take_frame(struct feed *feed, struct extent frame)
 {
     struct view bytes = view_of(frame.chunk->data + frame.off, frame.len);
     struct view words[WORDS_MAX];
-    struct lane *lane = feed->lease.lane;
+    struct lane *lane = feed->listening.lease.lane;
 
     if (bytes.data[0] == RESP_ERROR) {
         take_error(feed, bytes);
@@ -206,52 +204,32 @@ longest(const struct feed *feed)
     return limit == 0 ? RESP_MAX_BULK : (size_t)limit;
 }
 
+/* Its first words say whom it concerns. */
 static void
-take_gathered(struct feed *feed)
+take_too_long(struct feed *feed, struct extent frame)
 {
-    struct buf *gathered = &feed->gathered;
     struct view words[WORDS_MAX];
 
-    if (feed->is_too_long) {
-        if (read_words(buf_view(gathered), words) >= 2)
-            board_deliver_too_long(feed->board, words);
-    } else {
-        struct chunk *chunk =
-            chunk_new_exact(loop_chunks(feed->board->pool->env->loop),
-                            gathered->len);
-        memcpy(chunk->data, gathered->data, gathered->len);
-        chunk->fill = (uint32_t)gathered->len;
-        take_frame(feed, (struct extent){chunk, 0, chunk->fill});
-        chunk_unref(&chunk);
-    }
-    feed->is_too_long = false;
-    buf_fini(gathered);
-}
-
-/* A frame that comes in pieces.  Of one that is too long only the words in front
- * are kept, so that those whom it concerns are known. */
-static void
-gather(struct feed *feed, const struct reply_piece *piece)
-{
-    struct buf *gathered = &feed->gathered;
-
-    if (!feed->is_too_long && gathered->len + piece->len > longest(feed))
-        feed->is_too_long = true;
-    if (!feed->is_too_long || gathered->len == 0)
-        buf_append(gathered, piece->chunk->data + piece->off, piece->len);
-    if (piece->last)
-        take_gathered(feed);
+    if (read_words(view_of(frame.chunk->data + frame.off, frame.len), words) >=
+        2)
+        board_deliver_too_long(feed->board, words);
 }
 
 void
 feed_on_frame(struct lane_lease *lease, const struct reply_piece *piece)
 {
-    struct feed *feed = CONTAINER_OF(lease, struct feed, lease);
+    struct feed *feed = CONTAINER_OF(lease, struct feed, listening.lease);
+    struct extent frame;
 
-    feed->heard_us = loop_now_us(feed->board->pool->env->loop);
-    feed->is_pinged = false;
-    if (likely(piece->last && piece->size == piece->len))
-        take_frame(feed, (struct extent){piece->chunk, piece->off, piece->len});
-    else
-        gather(feed, piece);
+    switch (listening_hear(&feed->listening, piece, longest(feed), &frame)) {
+    case HEARD_PART:
+        return;
+    case HEARD_WHOLE:
+        take_frame(feed, frame);
+        break;
+    case HEARD_TOO_LONG:
+        take_too_long(feed, frame);
+        break;
+    }
+    chunk_unref(&frame.chunk);
 }

@@ -38,7 +38,7 @@ find_ear(const struct tracking *tracking, const struct server *server)
     struct ear *ear;
 
     LIST_FOREACH (ear, &tracking->ears, link) {
-        if (ear->server == server)
+        if (ear->listening.server == server)
             break;
     }
     return ear;
@@ -80,7 +80,7 @@ drop_ears(struct tracking *tracking, bool all)
 
     while (ear != NULL) {
         struct ear *next = LIST_NEXT(ear, link);
-        if (all || !is_shard(tracking, ear->server)) {
+        if (all || !is_shard(tracking, ear->listening.server)) {
             LIST_REMOVE(ear, link);
             ear_free(&ear, all ? CLOSE_SERVER_IDLE : CLOSE_SERVER_MOVED);
         }
@@ -436,5 +436,5 @@ tracking_tick(struct session_pool *pool, uint64_t now_us)
     TAILQ_FOREACH (tracker, &tracking->trackers, link)
         tracker_tell_owed(tracker);
     LIST_FOREACH (ear, &tracking->ears, link)
-        ear_tick(ear, now_us);
+        listening_look(&ear->listening, now_us);
 }

@@ -90,11 +90,9 @@ is_busy(struct view reply)
 static void
 lane_refuse_database(struct lane *lane, struct view reply)
 {
-    struct view text = view_of(reply.data + 1, reply.len - 1);
+    struct view text =
+        view_trim_line(view_of(reply.data + 1, reply.len - 1));
 
-    while (text.len > 0 && (text.data[text.len - 1] == '\n' ||
-                            text.data[text.len - 1] == '\r'))
-        text.len--;
     mem_free(lane->server->database_error);
     lane->server->database_error = mem_view_dup(text);
     lane->detail = lane->server->database_error;

@@ -111,6 +111,16 @@ START_TEST(view_to_i64_reads_both_ends_of_the_range)
 }
 END_TEST
 
+START_TEST(view_trim_line_drops_line_ends_only)
+{
+    ck_assert(view_equal(view_trim_line(VIEW("a b\r\n")), VIEW("a b")));
+    ck_assert(view_equal(view_trim_line(VIEW("a\r\nb")), VIEW("a\r\nb")));
+    ck_assert(view_equal(view_trim_line(VIEW(" a ")), VIEW(" a ")));
+    ck_assert_uint_eq(view_trim_line(VIEW("\r\n\n")).len, 0);
+    ck_assert_uint_eq(view_trim_line(VIEW("")).len, 0);
+}
+END_TEST
+
 START_TEST(view_take_cuts_at_the_separator_and_drops_it)
 {
     struct view rest = VIEW("a,,bc");
@@ -158,6 +168,7 @@ main(void)
     tcase_add_test(tests, view_to_u64_refuses_all_but_digits);
     tcase_add_test(tests, view_to_i64_reads_both_ends_of_the_range);
     tcase_add_test(tests, view_take_cuts_at_the_separator_and_drops_it);
+    tcase_add_test(tests, view_trim_line_drops_line_ends_only);
     tcase_add_test(tests, view_dup_is_terminated_and_independent);
     return unit_run("base", tests);
 }
