@@ -376,8 +376,6 @@ stream_on_ready(struct stream *stream)
     int events = stream->events;
 
     stream->events = 0;
-    if (!stream->is_open)
-        return;
     if (events & wanted_events(stream) & EV_WRITE) {
         stream->blocked = false;
         stream_mark_dirty(stream);

@@ -55,26 +55,37 @@ fast_end(const struct request_input *in)
     return in->end;
 }
 
+/* Pass a word that is here whole and as it should be: where it ends, or NULL. */
+static inline const char *
+pass_word(const char *first, const char *at, const char *end,
+          uint32_t longest, struct resp_arg *arg)
+{
+    uint32_t len;
+    const char *word = read_header(at, end, &len);
+
+    if (unlikely(word == NULL || *at != '$' || len > longest))
+        return NULL;
+    *arg = (struct resp_arg){(uint32_t)(word - first), len};
+    return whole_bulk(word, end, len);
+}
+
 /* Pass the words that are here whole and as they should be. */
 static inline void
 pass_words(struct request_scan *scan, struct request_input *in)
 {
     const uint32_t longest = longest_word(in->limits);
     const char *const end = fast_end(in);
-    const char *at = in->at, *word;
-    uint32_t seen = scan->seen, len;
+    const char *at = in->at;
+    uint32_t seen = scan->seen;
+    struct resp_arg arg;
 
     for (; seen < scan->argc; seen++) {
-        word = read_header(at, end, &len);
-        if (word == NULL || *at != '$' || len > longest)
-            break;
-        const char *after = whole_bulk(word, end, len);
+        const char *after = pass_word(in->first, at, end, longest, &arg);
         if (after == NULL)
             break;
         if (unlikely(seen == scan->args_cap))
             request_grow_args(scan);
-        scan->args[seen] =
-            (struct resp_arg){(uint32_t)(word - in->first), len};
+        scan->args[seen] = arg;
         at = after;
     }
     scan->seen = seen;
@@ -123,8 +134,8 @@ pass_usual(struct request_scan *scan, const struct request_input *in)
 {
     const uint32_t longest = longest_word(in->limits);
     const char *const end = fast_end(in);
-    const char *at = in->at, *word;
-    uint32_t count, len;
+    const char *at = in->at;
+    uint32_t count;
 
     if (unlikely(at == end || *at != '*'))
         return NULL;
@@ -133,13 +144,9 @@ pass_usual(struct request_scan *scan, const struct request_input *in)
                  count > most_words(in->limits)))
         return NULL;
     for (uint32_t i = 0; i < count; i++) {
-        word = read_header(at, end, &len);
-        if (unlikely(word == NULL || *at != '$' || len > longest))
-            return NULL;
-        at = whole_bulk(word, end, len);
+        at = pass_word(in->first, at, end, longest, &scan->args[i]);
         if (unlikely(at == NULL))
             return NULL;
-        scan->args[i] = (struct resp_arg){(uint32_t)(word - in->first), len};
     }
     if (unlikely(is_cross_protocol(request_arg(scan, in->first, 0))))
         return NULL;
