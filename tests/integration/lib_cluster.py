@@ -315,14 +315,10 @@ class Cluster:
         return sum(int(pair[-1]) - int(pair[0]) + 1 for pair in ends)
 
 
-class Resharder:
-    """Moves given slots to and fro in a thread until it is told to stop."""
+class Background:
+    """Calls turn() again and again, in a thread, for as long as a `with` lasts."""
 
-    def __init__(self, cluster, slots, step=None):
-        self.cluster = cluster
-        self.slots = slots
-        self.step = step or (lambda move: None)
-        self.moves = 0
+    def __init__(self):
         self.problem = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -336,6 +332,30 @@ class Resharder:
         self._thread.join()
         if self.problem is not None:
             raise self.problem
+
+    def is_over(self):
+        return self._stop.is_set()
+
+    def _run(self):
+        try:
+            while not self.is_over():
+                self.turn()
+        except Exception as error:  # told by the thread that made us
+            self.problem = error
+
+    def turn(self):
+        raise NotImplementedError
+
+
+class Resharder(Background):
+    """Moves given slots to and fro in a thread until it is told to stop."""
+
+    def __init__(self, cluster, slots, step=None):
+        super().__init__()
+        self.cluster = cluster
+        self.slots = slots
+        self.step = step or (lambda move: None)
+        self.moves = 0
 
     def _move(self, slot):
         primaries = self.cluster.primaries()
@@ -351,12 +371,8 @@ class Resharder:
         eventually(lambda: self.cluster.is_agreed(slot), 40,
                    "all primaries to agree on a slot that was moved")
 
-    def _run(self):
-        try:
-            while not self._stop.is_set():
-                for slot in self.slots:
-                    if self._stop.is_set():
-                        break
-                    self._move(slot)
-        except Exception as error:  # told by the thread that made us
-            self.problem = error
+    def turn(self):
+        for slot in self.slots:
+            if self.is_over():
+                break
+            self._move(slot)

@@ -16,11 +16,13 @@ SCRIPT = [
     "MOVE k 0", "MOVE k 2", "MOVE k 3", "MOVE k -1", "MOVE k 16", "MOVE k x",
     "MOVE k 01", "MOVE k", "MOVE none 1", "SELECT 1", "GET k", "SELECT 0",
     "SET c v", "COPY c d DB 2", "COPY c d DB 2", "COPY c d REPLACE db 2",
-    "COPY c d DB 3", "COPY c d DB -1", "COPY c d DB x", "COPY c d DB 99999999999", "MOVE c 99999999999",
+    "COPY c d DB 3", "COPY c d DB -1", "COPY c d DB x",
+    "COPY c d DB 99999999999", "MOVE c 99999999999",
     "COPY c d DB",
     "COPY c e", "COPY c e DB 0 REPLACE", "COPY c c DB 1", "COPY c c",
     "COPY c d DB 1 DB 2 REPLACE", "COPY c d DB 9 DB 1",
-    "COPY c d DB DB 1", "COPY c d DB 1 DB x", "COPY DB x DB 1", "SELECT 2", "GET d", "GET k", "SELECT 1",
+    "COPY c d DB DB 1", "COPY c d DB 1 DB x", "COPY DB x DB 1",
+    "SELECT 2", "GET d", "GET k", "SELECT 1",
     "GET c", "DBSIZE", "SELECT 0", "MULTI", "COPY c f DB 1", "MOVE e 2", "EXEC",
     "SELECT 2", "GET e", "SELECT 1", "GET f"]
 

@@ -4,29 +4,11 @@ import re
 
 import pytest
 
-from harness import eventually, running_world
+from harness import eventually
+from lib_three import ONE_AND_THREE, direct, proxy, servers, world
 
-THREE = """
-    pointsman:
-      workers: 2
-      stats: 127.0.0.1:0
-    one:
-      listen: 127.0.0.1:0
-      distribution: ketama
-      hash: fnv1a_64
-      databases: 16
-      servers:
-        - $d:1 d
-    three:
-      listen: 127.0.0.1:0
-      distribution: ketama
-      hash: fnv1a_64
-      databases: 16
-      servers:
-        - $a:1 a
-        - $b:1 b
-        - $c:1 c
-    tagged:
+SERVERS = 4
+THREE = ONE_AND_THREE + """    tagged:
       listen: 127.0.0.1:0
       distribution: modulo
       hash: md5
@@ -68,29 +50,6 @@ CONVERSATIONS = {
         ("CLIENT REPLY OFF", 0), ("SUBSCRIBE a", 1), ("UNSUBSCRIBE a", 1),
         ("CLIENT REPLY ON", 1)],
 }
-
-
-@pytest.fixture(scope="module", name="world")
-def world_fixture():
-    """One world for all of these tests, which do not touch its servers."""
-    yield from running_world()
-
-
-@pytest.fixture(scope="module", name="servers")
-def servers_fixture(world):
-    return world.start_servers(4)
-
-
-@pytest.fixture(scope="module", name="proxy")
-def proxy_fixture(world, servers):
-    a, b, c, d = servers
-    return world.proxy(THREE, a=a.address, b=b.address, c=c.address,
-                       d=d.address)
-
-
-@pytest.fixture(name="direct", scope="module")
-def direct_fixture(world):
-    return world.server()
 
 
 def words_of(line):

@@ -8,7 +8,7 @@ import pytest
 
 from harness import eventually, running_world
 from lib_cache import Cache, race
-from lib_cluster import TROUBLE, Cluster, Resharder, start_proxy
+from lib_cluster import TROUBLE, Background, Cluster, Resharder, start_proxy
 from lib_sentinel import Sentinels
 
 
@@ -200,34 +200,24 @@ def listeners_fixture(listen):
         "shard": listen(f"SSUBSCRIBE {CHANNEL}")}
 
 
-class Publisher:
-    """Publishes one number after the other in a thread, until it is told."""
+class Publisher(Background):
+    """Publishes one number after the other."""
 
     def __init__(self, proxy, command):
+        super().__init__()
         self.client = proxy.client()
         self.command = command
         self.tried = 0
         self.answered = []
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._publish, daemon=True)
 
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._stop.set()
-        self._thread.join()
-
-    def _publish(self):
-        while not self._stop.is_set():
-            text = f"{self.command}{self.tried}"
-            self.tried += 1
-            try:
-                self.client.execute_command(self.command, CHANNEL, text)
-                self.answered.append(text)
-            except TROUBLE:
-                pass  # the node may be gone yet
+    def turn(self):
+        text = f"{self.command}{self.tried}"
+        self.tried += 1
+        try:
+            self.client.execute_command(self.command, CHANNEL, text)
+            self.answered.append(text)
+        except TROUBLE:
+            pass  # the node may be gone yet
 
     def is_answered(self, count=30):
         """So many more times."""

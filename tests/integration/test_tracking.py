@@ -4,30 +4,12 @@ import itertools
 
 import pytest
 
-from harness import eventually, running_world
+from harness import eventually
 from lib_cache import Cache, race
+from lib_three import ONE_AND_THREE, direct, proxy, servers, world
 
-CONFIG = """
-    pointsman:
-      workers: 2
-      stats: 127.0.0.1:0
-    one:
-      listen: 127.0.0.1:0
-      distribution: ketama
-      hash: fnv1a_64
-      databases: 16
-      servers:
-        - $d:1 d
-    three:
-      listen: 127.0.0.1:0
-      distribution: ketama
-      hash: fnv1a_64
-      databases: 16
-      servers:
-        - $a:1 a
-        - $b:1 b
-        - $c:1 c
-    small:
+SERVERS = 4
+THREE = ONE_AND_THREE + """    small:
       listen: 127.0.0.1:0
       distribution: ketama
       hash: fnv1a_64
@@ -146,28 +128,6 @@ CONVERSATIONS = {
         ("t", "CLIENT TRACKING ON", 1), ("w", "FLUSHALL", 1),
         ("w", "FLUSHDB", 1)],
 }
-
-
-@pytest.fixture(scope="module", name="world")
-def world_fixture():
-    """One world for all of these tests."""
-    yield from running_world()
-
-
-@pytest.fixture(scope="module", name="servers")
-def servers_fixture(world):
-    return world.start_servers(4)
-
-
-@pytest.fixture(scope="module", name="direct")
-def direct_fixture(world):
-    return world.server()
-
-
-@pytest.fixture(scope="module", name="proxy")
-def proxy_fixture(world, servers):
-    a, b, c, d = (server.address for server in servers)
-    return world.proxy(CONFIG, a=a, b=b, c=c, d=d)
 
 
 NUMBERS = itertools.count()
