@@ -125,13 +125,26 @@ render_info(struct control *control, struct gather *gather)
                           &gather->text);
 }
 
-/* Is it about what control can see by itself?  Then its text is there. */
+/* Workers only add; control remembers what there was. */
+static void
+reset_stats(struct control *control, size_t pool)
+{
+    const struct account *account = ledger_find(control->ledger, pool);
+
+    for (unsigned i = 0; account != NULL && i < control->worker_count; i++)
+        session_stats_reset(account->blocks[i]);
+}
+
+/* Is it about what control has by itself?  Then its text is there. */
 static bool
 answer_alone(struct control *control, struct gather *gather)
 {
     switch ((int)gather->kind) {
     case QUESTION_INFO:
         render_info(control, gather);
+        return true;
+    case QUESTION_RESETSTAT:
+        reset_stats(control, gather->pool);
         return true;
     case QUESTION_MEMORY_STATS:
     case QUESTION_MEMORY_TEXT:
@@ -143,23 +156,9 @@ answer_alone(struct control *control, struct gather *gather)
     }
 }
 
-/* Nobody is told; what is asked later finds it done. */
-static void
-reset_stats(struct control *control, size_t pool)
-{
-    const struct account *account = ledger_find(control->ledger, pool);
-
-    for (unsigned i = 0; account != NULL && i < control->worker_count; i++)
-        session_stats_reset(account->blocks[i]);
-}
-
 void
 gather_take_question(struct control *control, const struct message *question)
 {
-    if (question->question_kind == QUESTION_RESETSTAT) {
-        reset_stats(control, question->pool);
-        return;
-    }
     struct gather *gather = gather_new(control, question);
 
     if (gather->kind == QUESTION_MONITOR)

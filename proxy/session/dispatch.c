@@ -419,13 +419,12 @@ forward_to_servers(const struct incoming *in)
 {
     uint32_t key = server_command_key(in);
 
-    if (in->command->id == COMMAND_ID_CONFIG_RESETSTAT)
-        (void)answer_locally(in); /* our numbers as well */
     if (key > 0)
         forward_by_key(in, key);
     else if (in->command->keyspec[0] != '\0')
         route_by_keys(in);
     else if (server_command_is_for_all(in->session, in->command) ||
+             fanout_concerns_us(in->command) ||
              in->command->id == COMMAND_ID_INFO)
         fanout_start(in);
     else if (in->session->generation->shard_count == 1 ||

@@ -35,7 +35,7 @@ TAILQ_HEAD(session_list, session);
 /* What a session wants to know of the whole process. */
 enum question_kind {
     QUESTION_INFO,           /* the text of INFO; `text` names the sections */
-    QUESTION_RESETSTAT,      /* none: the numbers of INFO begin anew */
+    QUESTION_RESETSTAT,      /* nothing: what all workers count begins anew */
     QUESTION_MEMORY_STATS,   /* lines of names and numbers; `text` says ... */
     QUESTION_MEMORY_TEXT,    /* ... as which of its words: a text */
     QUESTION_CLIENT_IDS,     /* lines of clients by their ids: `text` */

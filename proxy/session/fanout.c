@@ -34,6 +34,12 @@ fanout_is_aside(const struct command *command)
 }
 
 bool
+fanout_concerns_us(const struct command *command)
+{
+    return command->id == COMMAND_ID_CONFIG_RESETSTAT;
+}
+
+bool
 fanout_is_for(const struct session *session, const struct command *command)
 {
     if (server_command_is_for_all(session, command))
@@ -460,7 +466,8 @@ fanout_start(const struct incoming *in)
     request->job = new_job(request, &split, fanout);
     fanout->scan = cursor;
     fanout->page_size = scan_page_size(&in->args);
-    session->barrier = session->barrier || is_followed(request);
+    session->barrier = session->barrier || is_followed(request) ||
+        fanout_concerns_us(in->command);
     request->refs++;
     go_or_wait(request);
     request_unref(&request);
@@ -498,7 +505,8 @@ fanout_keyspace(struct request *request, struct view head)
 bool
 fanout_try(const struct incoming *in)
 {
-    if (!fanout_is_for(in->session, in->command))
+    if (!fanout_is_for(in->session, in->command) &&
+        !fanout_concerns_us(in->command))
         return false;
     fanout_start(in);
     return true;

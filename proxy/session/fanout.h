@@ -24,6 +24,10 @@ bool fanout_is_for(const struct session *session,
 /* Is it about a script that runs?  Then it may not wait behind that. */
 bool fanout_is_aside(const struct command *command) MUST_CHECK;
 
+/* CONFIG RESETSTAT: what the proxy has counted begins anew, too, once all shards
+ * have answered.  Nothing is behind it until then. */
+bool fanout_concerns_us(const struct command *command) MUST_CHECK;
+
 /* Send it to all shards. */
 void fanout_start(const struct incoming *in);
 /* False: it does not go there. */
@@ -34,7 +38,8 @@ bool fanout_try(const struct incoming *in) MUST_CHECK;
  * whether they may begin, so that no shard may keep it back. */
 void fanout_keyspace(struct request *request, struct view head);
 
-/* What control has to say of INFO that was asked of the servers. */
+/* What control has to say of INFO that was asked of the servers, or nothing: it has
+ * reset what was counted. */
 void fanout_take_own(struct request *request, struct view text);
 
 /* All parts have their answers: merge them.  False: not yet, or they, or others, are

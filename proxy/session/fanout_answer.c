@@ -75,21 +75,29 @@ tell_info(struct request *request)
     return MERGE_OK;
 }
 
+/* INFO of the servers tells of the proxy's clients. */
+static bool
+needs_our_info(const struct request *request)
+{
+    return request->command->id == COMMAND_ID_INFO &&
+        server_command_is(request->session, request->command);
+}
+
 bool
 fanout_asks_control(struct request *request)
 {
     struct session *session = request->session;
     struct fanout_job *fanout = request->job->fanout;
+    bool resets = fanout_concerns_us(request->command);
 
-    if (request->command->id != COMMAND_ID_INFO || fanout->has_asked ||
-        !server_command_is(session, request->command))
+    if (fanout->has_asked || (!resets && !needs_our_info(request)))
         return false;
     struct question question = {
-        .kind = QUESTION_INFO,
+        .kind = resets ? QUESTION_RESETSTAT : QUESTION_INFO,
         .session_id = session->id,
         .request_id = request->id,
         .pool = request->pool->id,
-        .text = VIEW("clients stats"),
+        .text = resets ? VIEW("") : VIEW("clients stats"),
     };
     fanout->has_asked = true;
     request->pool->env->ask(request->pool->env, &question);

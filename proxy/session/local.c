@@ -87,7 +87,6 @@ static const local_fn handlers[COMMAND_ID_ALL] = {
     [COMMAND_ID_COMMAND_INFO] = local_command,
     [COMMAND_ID_COMMAND_LIST] = local_command,
     [COMMAND_ID_CONFIG_GET] = local_config_get,
-    [COMMAND_ID_CONFIG_RESETSTAT] = local_also_resetstat,
     [COMMAND_ID_ECHO] = local_echo,
     [COMMAND_ID_HELLO] = local_hello,
     [COMMAND_ID_INFO] = local_info,
@@ -136,6 +135,7 @@ local_is_barrier(const struct command *command)
         command->id == COMMAND_ID_HELLO || command->id == COMMAND_ID_RESET ||
         command->id == COMMAND_ID_CLIENT_REPLY ||
         command->id == COMMAND_ID_CLIENT_TRACKING ||
+        command->id == COMMAND_ID_CONFIG_RESETSTAT ||
         command->id == COMMAND_ID_MONITOR;
 }
 

@@ -19,7 +19,7 @@ enum local_result {
 };
 
 /* Must everything before this command be answered first? SELECT, AUTH, HELLO,
- * RESET, CLIENT REPLY, CLIENT TRACKING, MONITOR. */
+ * RESET, CLIENT REPLY, CLIENT TRACKING, CONFIG RESETSTAT, MONITOR. */
 bool local_is_barrier(const struct command *command) MUST_CHECK;
 
 /* CLUSTER COUNTKEYSINSLOT and GETKEYSINSLOT: whose answer is that of the node

@@ -1,5 +1,5 @@
 /*
- * session/local_config.c - CONFIG GET and RESETSTAT.
+ * session/local_config.c - CONFIG GET.
  *
  * Not the servers' configuration, which would tell their passwords and differ
  * from shard to shard, but what tools ask before they begin, as it is for a
@@ -180,22 +180,4 @@ local_config_get(const struct local_call *call)
             config_encode(&found[i], call->session->pool, call->out);
     }
     return LOCAL_REPLY;
-}
-
-/* --- CONFIG RESETSTAT ---------------------------------------------------- */
-
-/* The servers are told as well, and theirs is the answer.  Whoever asks control
- * for numbers afterwards finds them reset. */
-enum local_result
-local_also_resetstat(const struct local_call *call)
-{
-    struct session_env *env = call->session->pool->env;
-    struct question question = {
-        .kind = QUESTION_RESETSTAT,
-        .pool = call->session->pool->id,
-        .text = VIEW(""),
-    };
-
-    env->ask(env, &question);
-    return LOCAL_REFUSE;
 }

@@ -120,7 +120,6 @@ LOCAL_HANDLER(latency_histogram);
 
 /* local_config.c */
 LOCAL_HANDLER(config_get);
-LOCAL_HANDLER(also_resetstat);
 
 /* local_memory.c */
 LOCAL_HANDLER(memory_stats);

@@ -93,7 +93,7 @@ reply_monitor(const struct request *request, struct view text UNUSED,
 
 static const struct survey_row rows[] = {
     [QUESTION_INFO] = {NULL, reply_text},
-    [QUESTION_RESETSTAT] = {NULL, reply_ok},
+    [QUESTION_RESETSTAT] = {NULL, NULL},
     [QUESTION_MEMORY_STATS] = {NULL, memory_reply_stats},
     [QUESTION_MEMORY_TEXT] = {NULL, reply_text},
     [QUESTION_CLIENT_IDS] = {clients_survey_list, reply_text},
@@ -190,7 +190,7 @@ survey_answer(struct session_env *env, const struct question *answer)
 
     if (request == NULL)
         return; /* it has gone, or it is too late */
-    if (answer->kind == QUESTION_INFO && request->job != NULL) {
+    if (request->job != NULL) {
         fanout_take_own(request, answer->text);
         return;
     }

@@ -265,6 +265,18 @@ def test_commands_and_errors_are_told_as_by_a_server(proxy, servers):
         ours.execute_command("LATENCY HISTOGRAM", "set"))
 
 
+@pytest.mark.parametrize("pool", ["demo", "off"])
+def test_what_counts_after_a_reset_is_the_reset(proxy, pool):
+    clients = [proxy.client(pool) for _ in range(6)]
+    for number in range(60):
+        clients[number % 5].set("k", number)
+        speaker = clients[number % 6].pipeline(transaction=False)
+        speaker.set("k", number)
+        speaker.config_resetstat()
+        speaker.execute_command("LATENCY HISTOGRAM")
+        assert calls(speaker.execute()[-1]) == {b"config|resetstat": 1}
+
+
 def test_memory_is_told_under_the_names_of_servers(proxy, servers):
     client, server = proxy.client("off"), servers[0].client()
     ours, theirs = client.memory_stats(), server.memory_stats()
