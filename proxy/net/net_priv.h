@@ -12,7 +12,7 @@
 #define LOOP_HOOKS 4
 #define LOOP_READY 256 /* more events than this are not kept in order */
 #define LOOP_SCRATCH 65536 /* small extents are copied here to be written */
-#define LINGER_US 200 /* output waits no longer for what will follow */
+#define LINGER_US 500 /* output waits no longer for what will follow */
 #define LINGER_BYTES 4096 /* output of this much does not wait */
 
 TAILQ_HEAD(stream_list, stream);

@@ -27,14 +27,14 @@
 static ssize_t
 read_some(struct stream *stream, void *to, size_t room)
 {
-    return read(stream->io.fd, to, room);
+    return recv(stream->io.fd, to, room, 0);
 }
 
 static ssize_t
 write_some(struct stream *stream, const struct iovec *iov, int count)
 {
     if (count == 1)
-        return write(stream->io.fd, iov->iov_base, iov->iov_len);
+        return send(stream->io.fd, iov->iov_base, iov->iov_len, MSG_NOSIGNAL);
     return writev(stream->io.fd, iov, count);
 }
 

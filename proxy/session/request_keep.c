@@ -71,8 +71,11 @@ request_compact_held(struct session_env *env)
             split_job_each_reply(request, compact);
         compact(&request->reply, loop_chunks(env->loop));
     }
-    while ((request = LIST_FIRST(&env->held)) != NULL) {
-        LIST_REMOVE(request, held_link);
-        LIST_INSERT_HEAD(&env->held_before, request, held_link);
+    /* They become those of the turn before: the whole list, untouched. */
+    request = LIST_FIRST(&env->held);
+    LIST_INIT(&env->held);
+    if (request != NULL) {
+        LIST_FIRST(&env->held_before) = request;
+        request->held_link.le_prev = &LIST_FIRST(&env->held_before);
     }
 }
