@@ -36,6 +36,7 @@
 static inline void
 prefetch(const void *from, size_t size)
 {
+#pragma GCC unroll 8
     for (size_t at = 0; at < size; at += 64)
         __builtin_prefetch((const char *)from + at, 1);
 }

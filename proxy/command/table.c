@@ -16,6 +16,7 @@
 
 #define TABLE_SLOTS 2048 /* a power of two, about three times the rows */
 #define NO_ROW UINT16_MAX
+#define WORDS_LEN 16 /* longer names have more than their two words */
 
 #define BYTES(byte) (UINT64_C(0x0101010101010101) * (byte))
 
@@ -26,6 +27,13 @@
 
 struct name_words {
     uint64_t a, b;
+};
+
+/* A name that was found, of at most WORDS_LEN bytes; len 0: none. */
+struct latest {
+    struct name_words typed;
+    size_t len;
+    const struct command *command;
 };
 
 struct slot {
@@ -97,8 +105,9 @@ load4(const char *from)
     return word;
 }
 
-static struct name_words
-name_words(struct view name)
+/* As it was typed.  Always inlined: it is asked for each request. */
+static inline struct name_words
+typed_words(struct view name)
 {
     const char *s = name.data;
     size_t len = name.len;
@@ -114,6 +123,14 @@ name_words(struct view name)
             (uint64_t)(unsigned char)s[len / 2] << 8 |
             (uint64_t)(unsigned char)s[len - 1] << 16;
     }
+    return words;
+}
+
+static struct name_words
+name_words(struct view name)
+{
+    struct name_words words = typed_words(name);
+
     words.a = word_lower(words.a);
     words.b = word_lower(words.b);
     return words;
@@ -147,7 +164,7 @@ slot_is(const struct slot *slot, struct name_words words, struct view name,
     if (slot->words.a != words.a || slot->words.b != words.b ||
         slot->len != name.len || slot->parent != parent)
         return false;
-    return name.len <= 16 ||
+    return name.len <= WORDS_LEN ||
         view_equal_nocase(row_own_name(&rows[slot->row]), name);
 }
 
@@ -203,13 +220,19 @@ table_fill(void)
 const struct command *
 command_find(struct view name)
 {
-    /* What was asked for last is mostly asked for again. */
-    static _Thread_local const struct slot *latest;
-    struct name_words words = name_words(name);
+    /* What was asked for last is mostly asked for again, in the same letters. */
+    static _Thread_local struct latest latest;
+    struct name_words typed = typed_words(name);
 
-    if (unlikely(latest == NULL || !slot_is(latest, words, name, NO_ROW)))
-        latest = table_probe(words, name, NO_ROW);
-    return latest->row == NO_ROW ? NULL : &rows[latest->row];
+    if (likely(typed.a == latest.typed.a && typed.b == latest.typed.b &&
+               name.len == latest.len))
+        return latest.command;
+    const struct slot *slot = table_probe(name_words(name), name, NO_ROW);
+    const struct command *command =
+        slot->row == NO_ROW ? NULL : &rows[slot->row];
+    if (command != NULL && name.len <= WORDS_LEN)
+        latest = (struct latest){typed, name.len, command};
+    return command;
 }
 
 const struct command *

@@ -76,6 +76,25 @@ START_TEST(similar_names_are_unknown)
 }
 END_TEST
 
+/* The one that was found last has a shorter way. */
+START_TEST(neighbours_of_the_last_one_are_told_apart)
+{
+    static const char *const others[] = {"", "g", "ge", "gat", "gex", "xet",
+                                         "gett", "get\x01"};
+    const struct command *get = command_by_id(COMMAND_ID_GET);
+
+    ck_assert_ptr_null(find(""));
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        ck_assert_ptr_eq(find("get"), get);
+        ck_assert_ptr_null(find(others[i]));
+        ck_assert_ptr_eq(find("GET"), get);
+        ck_assert_ptr_eq(find("set"), command_by_id(COMMAND_ID_SET));
+        ck_assert_ptr_eq(find("GET"), get);
+        ck_assert_ptr_eq(find("get"), get);
+    }
+}
+END_TEST
+
 START_TEST(only_letters_lose_their_case)
 {
     /* Bytes that differ from a letter or sign by the bit that makes case. */
@@ -249,6 +268,7 @@ main(void)
 
     tcase_add_test(tests, every_row_is_found_in_any_case);
     tcase_add_test(tests, similar_names_are_unknown);
+    tcase_add_test(tests, neighbours_of_the_last_one_are_told_apart);
     tcase_add_test(tests, only_letters_lose_their_case);
     tcase_add_test(tests, a_nul_in_a_name_makes_it_unknown);
     tcase_add_test(tests, names_are_read_to_their_last_byte_only);
