@@ -8,11 +8,9 @@
 #include "command/refuse.h"
 #include "resp/encode.h"
 #include "session/deadline.h"
-#include "session/fanout.h"
 #include "session/holding.h"
 #include "session/replica_read.h"
 #include "session/blocking.h"
-#include "session/server_command.h"
 #include "session/transaction_priv.h"
 #include "session/unfold.h"
 #include "session/key_watch.h"
@@ -113,98 +111,6 @@ transaction_count(const struct session *session)
 
 /* --- queueing ------------------------------------------------------------------ */
 
-enum fate {
-    FATE_QUEUE,     /* to the server, with the rest */
-    FATE_FORBIDDEN, /* it would change what connections have in common */
-    FATE_REFUSE     /* the proxy does not support it, or not here */
-};
-
-/* Of what the proxy answers outside of transactions: can the server do it
- * as well? */
-static enum fate
-fate_of_local(const struct incoming *in, bool is_single)
-{
-    char number[16];
-
-    switch ((int)in->command->id) {
-    case COMMAND_ID_PING:
-    case COMMAND_ID_ECHO:
-    case COMMAND_ID_TIME:
-    case COMMAND_ID_LOLWUT:
-    case COMMAND_ID_COMMAND:
-    case COMMAND_ID_COMMAND_COUNT:
-    case COMMAND_ID_COMMAND_DOCS:
-    case COMMAND_ID_COMMAND_GETKEYS:
-    case COMMAND_ID_COMMAND_GETKEYSANDFLAGS:
-    case COMMAND_ID_COMMAND_HELP:
-    case COMMAND_ID_COMMAND_INFO:
-    case COMMAND_ID_COMMAND_LIST:
-        return FATE_QUEUE;
-    case COMMAND_ID_INFO:
-        return is_single ? FATE_QUEUE : FATE_FORBIDDEN;
-    case COMMAND_ID_SELECT:
-        snprintf(number, sizeof(number), "%u", in->session->db);
-        return view_equal(command_arg(&in->args, 1), view_str(number))
-            ? FATE_QUEUE
-            : FATE_FORBIDDEN;
-    default:
-        return FATE_FORBIDDEN;
-    }
-}
-
-/* Of what depends on one connection: does it mean something here? */
-static enum fate
-fate_of_pinned(const struct command *command)
-{
-    switch ((int)command->id) {
-    case COMMAND_ID_UNWATCH:
-    case COMMAND_ID_WAIT:
-    case COMMAND_ID_WAITAOF:
-        return FATE_QUEUE;
-    default:
-        return FATE_FORBIDDEN;
-    }
-}
-
-static enum fate
-fate_of(const struct incoming *in)
-{
-    const struct command *command = in->command;
-    const struct session *session = in->session;
-    bool is_single = session->generation->shard_count == 1;
-
-    if (server_command_is(session, command)) {
-        if ((command->flags & COMMAND_NO_MULTI) != 0)
-            return FATE_FORBIDDEN;
-        if (is_single)
-            return FATE_QUEUE;
-    }
-    switch ((enum command_class)command->class) {
-    case CLASS_ROUTE:
-        return strcmp(command->group, "cluster") == 0 ? FATE_FORBIDDEN
-                                                      : FATE_QUEUE;
-    case CLASS_ROUTE_PIN:
-        return (command->flags & COMMAND_BLOCKING) != 0 ? FATE_QUEUE
-                                                        : FATE_FORBIDDEN;
-    case CLASS_SPLIT:
-    case CLASS_ANY:
-        return FATE_QUEUE;
-    case CLASS_FANOUT:
-    case CLASS_CURSOR:
-        /* While a transaction runs no shard runs anything else. */
-        return is_single || command->id == COMMAND_ID_FUNCTION_STATS
-            ? FATE_QUEUE
-            : FATE_REFUSE;
-    case CLASS_LOCAL:
-        return fate_of_local(in, is_single);
-    case CLASS_PIN:
-        return fate_of_pinned(command);
-    case CLASS_REFUSE:
-        return FATE_REFUSE;
-    }
-    return FATE_REFUSE;
-}
-
 /* False after having answered. */
 static bool
 allow_pattern(const struct incoming *in)
@@ -295,45 +201,6 @@ queue(const struct incoming *in)
     transaction_answer(in, VIEW("+QUEUED\r\n"));
 }
 
-/* The proxy answers it, and without a barrier. */
-static bool
-is_of_the_proxy(const struct command *command)
-{
-    switch ((int)command->id) {
-    case COMMAND_ID_CLIENT_GETNAME:
-    case COMMAND_ID_CLIENT_ID:
-    case COMMAND_ID_CLIENT_INFO:
-    case COMMAND_ID_CLIENT_LIST:
-    case COMMAND_ID_CLIENT_NO_EVICT:
-    case COMMAND_ID_CLIENT_NO_TOUCH:
-    case COMMAND_ID_CLIENT_PAUSE:
-    case COMMAND_ID_CLIENT_SETINFO:
-    case COMMAND_ID_CLIENT_SETNAME:
-    case COMMAND_ID_CLIENT_UNPAUSE:
-    case COMMAND_ID_CONFIG_GET:
-    case COMMAND_ID_INFO:
-    case COMMAND_ID_ROLE:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* No shard could answer it for all, but each command may go its own way. */
-static bool
-goes_alone(const struct incoming *in)
-{
-    struct session *session = in->session;
-
-    if (!transaction_may_split(session) ||
-        server_command_is(session, in->command))
-        return false;
-    return fanout_is_for(session, in->command) ||
-        is_of_the_proxy(in->command) ||
-        in->command->id == COMMAND_ID_PUBLISH ||
-        in->command->id == COMMAND_ID_SPUBLISH;
-}
-
 static void
 consider(const struct incoming *in)
 {
@@ -342,8 +209,8 @@ consider(const struct incoming *in)
     if (session->transaction->is_stale && !session->transaction->is_spoilt &&
         !transaction_place_again(session))
         transaction_spoil(session);
-    enum fate fate = fate_of(in);
-    if (fate != FATE_QUEUE && goes_alone(in)) {
+    enum fate fate = transaction_fate(in);
+    if (fate != FATE_QUEUE && transaction_goes_alone(in)) {
         session->transaction->is_split = true;
         fate = FATE_QUEUE;
     }

@@ -31,6 +31,17 @@ transaction_scratch(struct session *session)
     return out;
 }
 
+/* What becomes of a command behind MULTI. */
+enum fate {
+    FATE_QUEUE,     /* to the server, with the rest */
+    FATE_FORBIDDEN, /* it would change what connections have in common */
+    FATE_REFUSE     /* the proxy does not support it, or not here */
+};
+
+enum fate transaction_fate(const struct incoming *in) MUST_CHECK;
+/* No shard could answer it for all, but each command may go its own way. */
+bool transaction_goes_alone(const struct incoming *in) MUST_CHECK;
+
 /* Answered here, not by an error that spoils. */
 void transaction_answer(const struct incoming *in, struct view reply);
 /* It is over. */
