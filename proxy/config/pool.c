@@ -134,6 +134,17 @@ read_on_server_down(struct report *report, const struct node *node,
         report_found(report, node, "on_server_down", "error, nil or eject");
 }
 
+static void
+read_transactions(struct report *report, const struct node *node, void *target)
+{
+    struct pool_settings *pool = target;
+
+    if (view_equal(node_text(node), VIEW("direct")))
+        pool->transactions = TRANSACTIONS_DIRECT;
+    else if (!view_equal(node_text(node), VIEW("queued")))
+        report_found(report, node, "transactions", "queued or direct");
+}
+
 typedef int (*access_fn)(struct access *access, struct view rules,
                          struct error *error);
 

@@ -70,6 +70,12 @@ enum down_answer {
     DOWN_EJECT  /* by the others, as it is taken out of the distribution */
 };
 
+/* When the commands between MULTI and EXEC are sent. */
+enum transactions {
+    TRANSACTIONS_QUEUED, /* with EXEC, in one piece */
+    TRANSACTIONS_DIRECT  /* each at once, over a connection of its own */
+};
+
 struct pool_settings {
     char *name;
     struct address_text *listens;
@@ -81,6 +87,7 @@ struct pool_settings {
     char tag[2];
     enum range_by range_by;
     enum down_answer on_server_down;
+    enum transactions transactions;
     struct access *access;          /* commands; NULL: all are allowed ... */
     char *access_rules;             /* ... and as they were written */
     struct access *server_commands; /* allowed: to the servers; NULL: none */

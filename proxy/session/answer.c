@@ -81,7 +81,8 @@ request_nil_answer(struct request *request, const struct extent *body,
                    struct buf *out)
 {
     if (request->pool->settings->on_server_down != DOWN_NIL ||
-        body->chunk == NULL || request->carrying != NULL)
+        body->chunk == NULL || request->carrying != NULL ||
+        request->own_lane == OWN_LANE_DIRECT)
         return false;
     struct view bytes = view_of(body->chunk->data + body->off, body->len);
     if (!missing_reply(request->command, bytes, request->session->resp, out))

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "session/departure.h"
+#include "session/direct.h"
 #include "session/holding.h"
 #include "session/note.h"
 #include "session/sentence.h"
@@ -105,11 +106,12 @@ static void
 request_end_late(struct request *request, bool sent)
 {
     struct server *server = request_server(request);
+    bool has_run = sent && !direct_is_queueing(request);
 
     request->refs++;
     if (sent)
         chunk_unref(&request->call.body.chunk);
-    request_fail(request, request_text_late(request, request->shard, sent));
+    request_fail(request, request_text_late(request, request->shard, has_run));
     if (sent)
         server_on_expired(server, &request->call);
     request_unref(&request);

@@ -8,6 +8,7 @@
 #include "command/redirect.h"
 #include "session/blocking.h"
 #include "session/deadline.h"
+#include "session/direct.h"
 #include "session/doubt.h"
 #include "session/holding_priv.h"
 #include "session/replica_read.h"
@@ -71,6 +72,8 @@ hold(struct request *request, struct attempt *attempt, enum hold how)
         private_lane_release(session);
     if (request->blocks)
         blocking_suspend(request);
+    if (unlikely(request->own_lane == OWN_LANE_DIRECT))
+        direct_suspend(session);
     session_resume_later(session);
 }
 
@@ -326,7 +329,8 @@ holding_take_reply(struct request *request, struct attempt *attempt,
     if (action == RETRY_PASS_ON)
         return false;
     attempt->outcome = (uint8_t)outcome;
-    if (retry_is_user_code(request->command)) {
+    if (retry_is_user_code(request->command) &&
+        request->own_lane != OWN_LANE_DIRECT) {
         if (pool_is_named(settings))
             session_pool_hint(request->pool, MAP_CAUSE_DEMOTED);
         return take_doubtful(request, attempt, piece, line);

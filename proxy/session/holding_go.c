@@ -55,7 +55,7 @@ static bool
 has_run(const struct request *request)
 {
     return request->done && request->reply_type != 0 &&
-        request->command != NULL;
+        request->command != NULL && request->own_lane != OWN_LANE_DIRECT;
 }
 
 /* --- is anything under way? ------------------------------------------------- */
@@ -335,6 +335,9 @@ holding_release(struct holding_pass *pass, struct request *request,
 
     if (!release(pass, request, attempt, call, server))
         return false;
+    /* The lane of its transaction is for those behind it as well. */
+    if (request->own_lane == OWN_LANE_DIRECT)
+        slot_set_add(&pass->closed, attempt->slot);
     tracker_note_server(session,
                         generation_server(session->generation, *server));
     return true;
@@ -347,7 +350,8 @@ release_request(struct holding_pass *pass, struct request *request)
 
     if (request->attempt.outcome == OUTCOME_TRYAGAIN &&
         attempt_is_held(&request->attempt) &&
-        request->command->class == CLASS_SPLIT)
+        request->command->class == CLASS_SPLIT &&
+        request->own_lane == OWN_LANE_NONE)
         split_job_adopt(request);
     if (request->job != NULL) {
         split_job_go(request, pass);

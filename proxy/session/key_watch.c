@@ -16,6 +16,7 @@
 #include "session/transaction_priv.h"
 
 #define UNWATCH_WORDS "*1\r\n$7\r\nUNWATCH\r\n"
+#define DISCARD_WORDS "*1\r\n$7\r\nDISCARD\r\n"
 
 struct key_watch {
     struct lane_lease lease;
@@ -223,7 +224,7 @@ new_request(const struct incoming *in, uint32_t shard)
 {
     struct request *request = request_new(in->session, in->command);
 
-    request->by_watch = true;
+    request->own_lane = OWN_LANE_WATCH;
     request->shard = shard;
     request->attempt.slot = (uint16_t)in->session->watch->place.slot;
     in->session->barrier = true;
@@ -281,7 +282,32 @@ key_watch_is_broken(const struct session *session)
 }
 
 void
-key_watch_end(const struct incoming *in)
+key_watch_break(struct session *session)
+{
+    session->watch->is_broken = true;
+    drop_lane(session->watch);
+}
+
+struct lane *
+key_watch_lane(const struct session *session)
+{
+    return key_watch_is_broken(session) ? NULL : session->watch->lease.lane;
+}
+
+uint32_t
+key_watch_shard(const struct session *session)
+{
+    return session->watch->shard;
+}
+
+bool
+key_watch_is_asked(const struct session *session)
+{
+    return session->watch->is_asked;
+}
+
+void
+key_watch_end(const struct incoming *in, bool in_multi)
 {
     struct session *session = in->session;
 
@@ -292,8 +318,9 @@ key_watch_end(const struct incoming *in)
     }
     struct request *request = new_request(in, session->watch->shard);
     request->ends_watch = true;
-    request->call.body = extent_copy(loop_chunks(session->pool->env->loop),
-                                     VIEW(UNWATCH_WORDS));
+    request->call.body =
+        extent_copy(loop_chunks(session->pool->env->loop),
+                    in_multi ? VIEW(DISCARD_WORDS) : VIEW(UNWATCH_WORDS));
     request_submit(request);
 }
 
@@ -307,7 +334,7 @@ key_watch_exec(const struct incoming *in, struct extent body, uint32_t leading,
     request->call.body = body;
     request->call.leading = leading;
     request->wants = wants;
-    request->call.asking = in->session->watch->is_asked;
+    request->call.asking = leading > 0 && in->session->watch->is_asked;
     request_submit(request);
 }
 

@@ -27,14 +27,24 @@ struct key_watch;
 
 /* WATCH outside of MULTI. */
 void key_watch_begin(const struct incoming *in);
-/* UNWATCH outside of MULTI, or DISCARD: forget the keys. */
-void key_watch_end(const struct incoming *in);
+/* UNWATCH outside of MULTI, or DISCARD: forget the keys.  `in_multi`: the server
+ * is in the middle of the transaction. */
+void key_watch_end(const struct incoming *in, bool in_multi);
 /* EXEC, with what is to be written for it, a ref, the number of replies in front
- * of its own, and the scripts that it names, which are taken over. */
+ * of its own (none: the server has been told the rest), and the scripts that it
+ * names, which are taken over. */
 void key_watch_exec(const struct incoming *in, struct extent body,
                     uint32_t leading, struct script_wants *wants);
 /* What was watched may have changed, so that EXEC must say so. */
 bool key_watch_is_broken(const struct session *session) MUST_CHECK;
+/* Nothing that depends on the keys may be executed any more. */
+void key_watch_break(struct session *session);
+/* The lane and its server, by the session's generation, unless it is broken: of
+ * a transaction that is direct. */
+struct lane *key_watch_lane(const struct session *session) MUST_CHECK;
+uint32_t key_watch_shard(const struct session *session) MUST_CHECK;
+/* Are the keys there behind ASKING only? */
+bool key_watch_is_asked(const struct session *session) MUST_CHECK;
 /* Where the keys are; false: none is watched. */
 bool key_watch_place(const struct session *session,
                  struct place *place) MUST_CHECK;
@@ -43,7 +53,7 @@ bool key_watch_place(const struct session *session,
 bool key_watch_is_barrier(const struct session *session,
                       const struct command *command) MUST_CHECK;
 
-/* A request with by_watch goes over the lane. */
+/* A request with OWN_LANE_WATCH goes over the lane. */
 void key_watch_submit(struct request *request);
 /* It is done, however that came. */
 void key_watch_on_done(struct request *request);

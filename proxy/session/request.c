@@ -7,6 +7,7 @@
 #include "session/blocking.h"
 #include "session/carrying.h"
 #include "session/deadline.h"
+#include "session/direct.h"
 #include "session/holding.h"
 #include "session/note.h"
 #include "session/private_lane.h"
@@ -240,6 +241,15 @@ request_route_anew(struct request *request, struct generation *generation)
     generation_unref(&before);
 }
 
+static void
+own_lane_on_done(struct request *request)
+{
+    if (request->own_lane == OWN_LANE_WATCH)
+        key_watch_on_done(request);
+    else
+        direct_on_done(request);
+}
+
 void
 request_done(struct request *request)
 {
@@ -255,8 +265,8 @@ request_done(struct request *request)
         private_lane_release(session);
     if (unlikely(request->blocks))
         blocking_end(session);
-    if (unlikely(request->by_watch))
-        key_watch_on_done(request);
+    if (unlikely(request->own_lane != OWN_LANE_NONE))
+        own_lane_on_done(request);
     if (TAILQ_FIRST(&session->queue) == request)
         session_pump(session);
     else
@@ -339,6 +349,8 @@ request_is_gone(const struct request *request)
 
     if (request->job != NULL)
         return false; /* its parts have their own */
+    if (request->own_lane == OWN_LANE_DIRECT)
+        return !direct_may_go_again(request);
     return call->body_size > call->body.len ||
         (request->session != NULL && request->session->upload != NULL);
 }
@@ -359,6 +371,8 @@ take_error(struct request *request, const struct reply_piece *piece)
 
     if (request->reply_bytes == 0)
         request->error = error_stats_find(&request->pool->stats->errors, line);
+    if (request->own_lane == OWN_LANE_DIRECT)
+        return direct_take_error(request, piece);
     return scripts_take_error(request, piece);
 }
 
@@ -424,6 +438,9 @@ on_lost(struct call *call, enum close_reason why, bool sent)
     } else if (why == CLOSE_SERVER_DATABASE) {
         upload_on_lost(session);
         request_fail(request, request_text_database(request, request->shard));
+    } else if (request->own_lane == OWN_LANE_DIRECT &&
+               direct_take_loss(request, why, &sent)) {
+        ; /* it is answered, or held */
     } else if (request->ends_watch) {
         key_watch_take_loss(request, sent);
     } else if (session->upload != NULL) {
@@ -498,6 +515,15 @@ const struct call_ops request_call_ops = {
 
 /* --- sending --------------------------------------------------------------------- */
 
+static void
+own_lane_submit(struct request *request)
+{
+    if (request->own_lane == OWN_LANE_WATCH)
+        key_watch_submit(request);
+    else
+        direct_submit(request);
+}
+
 void
 request_submit(struct request *request)
 {
@@ -513,14 +539,14 @@ request_submit(struct request *request)
     if (retry_is_held(request->command, server)) {
         if (request->ends_watch)
             key_watch_take_held(request);
-        else
+        else if (!direct_take_held(request))
             holding_take_held(request, &request->attempt);
         return;
     }
     if (unlikely(request->wants != NULL) && script_load_ahead(request))
         return;
-    if (unlikely(request->by_watch)) {
-        key_watch_submit(request);
+    if (unlikely(request->own_lane != OWN_LANE_NONE)) {
+        own_lane_submit(request);
         return;
     }
     if (unlikely(request->blocks))

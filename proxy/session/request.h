@@ -26,6 +26,20 @@ struct split_job;
 
 extern const struct call_ops request_call_ops;
 
+/* A lane that a session has for longer than a request. */
+enum own_lane_of {
+    OWN_LANE_NONE,
+    OWN_LANE_WATCH, /* key_watch.h */
+    OWN_LANE_DIRECT /* direct.h */
+};
+
+/* Of a command that its server has been asked to queue (direct.h). */
+struct queued {
+    uint32_t from;   /* where its bytes stand among those of its transaction, */
+    uint32_t len;    /* ... and how many they are */
+    uint32_t before; /* commands in front of it */
+};
+
 struct request {
     /* Of all, in this order: what accepting, sending and answering go by ... */
     TAILQ_ENTRY(request) link; /* of the session's queue; next free one */
@@ -48,8 +62,8 @@ struct request {
     bool listens;            /* waits until a server has confirmed topics, */
     bool leaves;             /* ... or has taken them back */
     bool is_published;       /* its answer is a number of listeners */
-    bool by_watch;           /* goes over the lane of session->watch ... */
-    bool ends_watch;         /* ... and nothing is watched behind it */
+    uint8_t own_lane;        /* enum own_lane_of: over which of its session */
+    bool ends_watch;         /* nothing is watched behind it */
     struct call call;
     struct generation *generation; /* which routed it; a ref */
     uint64_t start_us;       /* when its last byte was read */
@@ -65,6 +79,7 @@ struct request {
     uint64_t done_us;        /* when its answer was whole, if it had to wait */
     LIST_ENTRY(request) held_link;      /* of env->held or held_before */
     struct extent refusal;   /* of a transaction: a command was not queued */
+    struct queued queued;    /* with OWN_LANE_DIRECT, unless it is EXEC */
     struct script_wants *wants; /* EXEC: scripts that it names, or NULL */
     struct carrying *carrying; /* it goes step by step, or NULL */
     uint32_t lanes_before;   /* is_published: listeners that are connections of

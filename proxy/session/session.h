@@ -45,6 +45,7 @@ struct client_info {
     char *lib_ver;
     char *peer; /* its address, once somebody has asked for it */
     struct blocking *blocking; /* waits for long, or NULL */
+    struct direct *direct;     /* its transaction has a lane, or NULL */
     struct inquiry *inquiry;   /* a command is asked about, or NULL */
     struct monitor *monitor;   /* it watches the others, or NULL */
     uint64_t lost; /* marks of servers that it has written to, over a connection
@@ -52,6 +53,7 @@ struct client_info {
 };
 
 struct blocking;
+struct direct;
 struct holding;
 struct inquiry;
 struct private_lane;
@@ -172,6 +174,11 @@ static inline struct blocking *
 session_blocking(const struct session *session)
 {
     return session->info == NULL ? NULL : session->info->blocking;
+}
+static inline struct direct *
+session_direct(const struct session *session)
+{
+    return session->info == NULL ? NULL : session->info->direct;
 }
 static inline struct monitor *
 session_monitor(const struct session *session)

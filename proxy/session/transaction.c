@@ -8,6 +8,7 @@
 #include "command/refuse.h"
 #include "resp/encode.h"
 #include "session/deadline.h"
+#include "session/direct.h"
 #include "session/holding.h"
 #include "session/replica_read.h"
 #include "session/blocking.h"
@@ -15,6 +16,9 @@
 #include "session/unfold.h"
 #include "session/key_watch.h"
 
+#define LOST_TEXT                                                            \
+    "ERR proxy: the connection of this transaction was lost, with what was " \
+    "queued over it"
 #define EXEC_WORDS "*1\r\n$4\r\nEXEC\r\n"
 
 void
@@ -66,6 +70,7 @@ void
 transaction_abort(struct session *session)
 {
     transaction_free(session);
+    direct_free(session);
     key_watch_free(session);
 }
 
@@ -78,6 +83,17 @@ transaction_spoil(struct session *session)
         return;
     transaction->is_spoilt = true;
     buf_fini(&transaction->bytes); /* nobody will want it */
+}
+
+void
+transaction_note_refusal(struct session *session)
+{
+    struct transaction *transaction = session->transaction;
+
+    if (transaction == NULL)
+        return;
+    transaction->is_refused = true;
+    buf_fini(&transaction->bytes); /* it will not begin anew */
 }
 
 void
@@ -98,9 +114,13 @@ bool
 transaction_is_barrier(const struct session *session,
                        const struct command *command)
 {
-    return unlikely(session->transaction != NULL) &&
-        session->transaction->wants != NULL &&
-        command->id == COMMAND_ID_EXEC;
+    const struct transaction *transaction = session->transaction;
+
+    if (likely(transaction == NULL))
+        return false;
+    if (command->id == COMMAND_ID_EXEC)
+        return transaction->wants != NULL || transaction->is_direct;
+    return command->id == COMMAND_ID_DISCARD && transaction->is_direct;
 }
 
 int
@@ -157,7 +177,7 @@ allow_size(const struct incoming *in)
 {
     struct session *session = in->session;
     const struct pool_settings *settings = session->pool->settings;
-    size_t bytes = session->transaction->bytes.len + in->bytes.len;
+    size_t bytes = session->transaction->size + in->bytes.len;
     struct buf *out = transaction_scratch(session);
 
     if (unlikely(bytes > settings->transaction_limit_bytes)) {
@@ -170,7 +190,7 @@ allow_size(const struct incoming *in)
         return false;
     }
     if (unlikely(bytes > settings->large_request_bytes) &&
-        session_is_short(session)) {
+        session_is_short(session) && !direct_is_open(session)) {
         answer_with_error(
             in, "OOM proxy: max_memory is reached, command was not executed",
             &session->pool->stats->errors_memory);
@@ -179,26 +199,102 @@ allow_size(const struct incoming *in)
     return true;
 }
 
+/* Of what its server has been told so much is kept as can be told again. */
+static bool
+is_too_large(const struct session *session, size_t bytes)
+{
+    const struct pool_settings *settings = session->pool->settings;
+
+    return direct_is_open(session) &&
+        (bytes > settings->retry_buffer_bytes ||
+         (bytes > settings->large_request_bytes && session_is_short(session)));
+}
+
+static void
+keep(const struct incoming *in)
+{
+    struct transaction *transaction = in->session->transaction;
+    const struct extent *bytes = &in->bytes;
+
+    transaction->size += bytes->len;
+    scripts_note(in);
+    scripts_want(&transaction->wants, in);
+    if (transaction->is_refused || transaction->is_forgotten)
+        return;
+    if (is_too_large(in->session, transaction->bytes.len + bytes->len)) {
+        transaction->is_forgotten = true;
+        buf_fini(&transaction->bytes);
+        return;
+    }
+    buf_append(&transaction->bytes, bytes->chunk->data + bytes->off,
+               bytes->len);
+}
+
+/* Does its server judge this command?  Once that, or the proxy, has refused one,
+ * it does as long as it has been asked before. */
+static bool
+goes_direct(const struct session *session)
+{
+    const struct transaction *transaction = session->transaction;
+
+    if (likely(!transaction->is_direct) || !transaction->is_bound ||
+        transaction->is_split || key_watch_is_broken(session))
+        return false;
+    return direct_is_open(session) ||
+        !(transaction->is_spoilt || transaction->is_refused);
+}
+
+/* Its lane was lost, and what has been queued over it is not kept.  False: that
+ * has been answered. */
+static bool
+allow_loss(const struct incoming *in)
+{
+    struct session *session = in->session;
+    const struct transaction *transaction = session->transaction;
+
+    if (likely(!transaction->is_forgotten) || transaction->is_spoilt ||
+        key_watch_is_broken(session) || direct_is_open(session))
+        return true;
+    answer_with_error(in, LOST_TEXT ", command was not executed",
+                      &session->pool->stats->errors_unreachable);
+    return false;
+}
+
 /* Where it is placed matters no more, or is found out in the end. */
 static void
 queue(const struct incoming *in)
 {
-    struct transaction *transaction = in->session->transaction;
+    struct session *session = in->session;
+    struct transaction *transaction = session->transaction;
+    size_t from = transaction->bytes.len;
 
     if (!transaction->is_spoilt) {
-        const struct extent *bytes = &in->bytes;
-        if (!allow_size(in))
+        if (!allow_loss(in) || !allow_size(in))
             return;
-        buf_append(&transaction->bytes, bytes->chunk->data + bytes->off,
-                   bytes->len);
-        scripts_note(in);
-        scripts_want(&transaction->wants, in);
+        keep(in);
     }
     transaction->count++;
     if ((in->command->flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE)) != 0 &&
         !scripts_only_reads(in))
         transaction->writes = true;
-    transaction_answer(in, VIEW("+QUEUED\r\n"));
+    if (unlikely(transaction->is_split))
+        direct_leave(session);
+    if (unlikely(goes_direct(session)))
+        direct_queue(in, from);
+    else
+        transaction_answer(in, VIEW("+QUEUED\r\n"));
+}
+
+/* Another generation may have its keys elsewhere.  False: on several shards. */
+static bool
+look_again(struct session *session)
+{
+    if (!session->transaction->is_stale)
+        return true;
+    if (!transaction_place_again(session))
+        return false;
+    direct_settle(session);
+    return true;
 }
 
 static void
@@ -206,8 +302,7 @@ consider(const struct incoming *in)
 {
     struct session *session = in->session;
 
-    if (session->transaction->is_stale && !session->transaction->is_spoilt &&
-        !transaction_place_again(session))
+    if (!session->transaction->is_spoilt && !look_again(session))
         transaction_spoil(session);
     enum fate fate = transaction_fate(in);
     if (fate != FATE_QUEUE && transaction_goes_alone(in)) {
@@ -231,9 +326,8 @@ consider(const struct incoming *in)
 
 /* --- sending ------------------------------------------------------------------- */
 
-/* What was queued, from MULTI to EXEC. */
-static struct extent
-take_bytes(struct session *session)
+struct extent
+transaction_take_bytes(struct session *session)
 {
     struct buf *bytes = &session->transaction->bytes;
 
@@ -246,8 +340,8 @@ take_bytes(struct session *session)
 }
 
 /* Without a key it goes to the first shard, if a cluster has one yet. */
-static struct place
-place_of(const struct session *session)
+struct place
+transaction_place(const struct session *session)
 {
     const struct transaction *transaction = session->transaction;
     struct place place = transaction->place;
@@ -265,7 +359,7 @@ send_split(const struct incoming *in)
 {
     struct session *session = in->session;
     uint32_t count = session->transaction->count;
-    struct extent bytes = take_bytes(session);
+    struct extent bytes = transaction_take_bytes(session);
 
     bytes.off += sizeof(MULTI_WORDS) - 1;
     bytes.len -= sizeof(MULTI_WORDS) - 1 + sizeof(EXEC_WORDS) - 1;
@@ -287,12 +381,12 @@ static void
 send_all(const struct incoming *in)
 {
     struct session *session = in->session;
-    struct place place = place_of(session);
+    struct place place = transaction_place(session);
 
     cell_inc(&session->pool->stats->transactions);
     if (session->watch != NULL) {
         uint32_t leading = session->transaction->count + 1;
-        struct extent body = take_bytes(session);
+        struct extent body = transaction_take_bytes(session);
         struct script_wants *wants = take_wants(session);
         transaction_free(session);
         key_watch_exec(in, body, leading, wants);
@@ -301,7 +395,7 @@ send_all(const struct incoming *in)
     struct request *request = request_new(session, in->command);
     request->attempt.slot = (uint16_t)place.slot;
     request->shard = attempt_place(session, &request->attempt, place.shard);
-    request->call.body = take_bytes(session);
+    request->call.body = transaction_take_bytes(session);
     request->call.leading = session->transaction->count + 1;
     request->wants = take_wants(session);
     session->barrier = session->barrier || request->wants != NULL;
@@ -317,6 +411,7 @@ static void
 discard(const struct incoming *in, const char *why)
 {
     cell_inc(&in->session->pool->stats->transactions_discarded);
+    direct_leave(in->session);
     transaction_abort(in->session);
     complain(in, why);
 }
@@ -338,7 +433,8 @@ exec(const struct incoming *in)
 
     if (transaction == NULL) {
         complain(in, "ERR EXEC without MULTI");
-    } else if (transaction->is_spoilt) {
+    } else if (transaction->is_spoilt ||
+               (transaction->is_refused && !direct_is_open(session))) {
         discard(in,
                 "EXECABORT Transaction discarded because of previous "
                 "errors.");
@@ -347,19 +443,48 @@ exec(const struct incoming *in)
     } else if (transaction->count == 0 && session->watch == NULL) {
         transaction_free(session);
         transaction_answer(in, VIEW("*0\r\n"));
-    } else if (transaction->is_stale && !transaction_place_again(session)) {
+    } else if (!look_again(session)) {
         discard(in,
                 "EXECABORT Transaction discarded because of: CROSSSLOT "
                 "proxy: its keys are on several shards since the pool "
                 "has changed");
     } else if (transaction->is_split) {
+        direct_leave(session);
         send_split(in);
+    } else if (unlikely(direct_is_open(session))) {
+        cell_inc(&session->pool->stats->transactions);
+        direct_exec(in);
+    } else if (transaction->is_forgotten) {
+        discard(in, "EXECABORT Transaction discarded because of: " LOST_TEXT);
     } else {
         send_all(in);
     }
 }
 
+static void
+discard_as_asked(const struct incoming *in)
+{
+    struct session *session = in->session;
+    bool is_open = direct_is_open(session);
+
+    direct_leave(session);
+    transaction_free(session);
+    key_watch_end(in, is_open);
+}
+
 /* --- the door ------------------------------------------------------------------ */
+
+/* Then its server judges what has no key as well. */
+static void
+bind_to_the_only_one(struct session *session)
+{
+    struct transaction *transaction = session->transaction;
+
+    if (transaction->is_direct && !transaction->is_bound &&
+        session->generation->shard_count == 1 &&
+        !pool_is_cluster(session->pool->settings))
+        transaction->is_bound = true;
+}
 
 static void
 multi(const struct incoming *in)
@@ -374,6 +499,10 @@ multi(const struct incoming *in)
     session->transaction->is_bound =
         key_watch_place(session, &session->transaction->place);
     buf_append_str(&session->transaction->bytes, MULTI_WORDS);
+    session->transaction->size = sizeof(MULTI_WORDS) - 1;
+    session->transaction->is_direct =
+        session->pool->settings->transactions == TRANSACTIONS_DIRECT;
+    bind_to_the_only_one(session);
     transaction_answer(in, VIEW("+OK\r\n"));
 }
 
@@ -394,8 +523,7 @@ transaction_act(const struct incoming *in)
             complain(in, "ERR DISCARD without MULTI");
             return true;
         }
-        transaction_free(session);
-        key_watch_end(in);
+        discard_as_asked(in);
         return true;
     case COMMAND_ID_QUIT:
     case COMMAND_ID_RESET:
@@ -411,7 +539,7 @@ transaction_act(const struct incoming *in)
         if (session->transaction == NULL) {
             if (in->command->id != COMMAND_ID_UNWATCH)
                 return false;
-            key_watch_end(in);
+            key_watch_end(in, false);
             return true;
         }
         consider(in);

@@ -76,7 +76,8 @@ bool
 transaction_may_split(const struct session *session)
 {
     return session->pool->settings->split_transactions &&
-        session->watch == NULL && !session->transaction->is_indivisible;
+        session->watch == NULL && !session->transaction->is_indivisible &&
+        !session->transaction->is_forgotten;
 }
 
 static const char *
@@ -178,6 +179,8 @@ transaction_place_again(struct session *session)
     bool is_bound = true;
 
     transaction->is_stale = false;
+    if (transaction->is_forgotten) /* a slot is that of its keys for ever */
+        return pool_is_cluster(session->pool->settings);
     transaction->is_bound = key_watch_place(session, &transaction->place);
     request_scan_init(&scan);
     while (is_bound && off < transaction->bytes.len) {

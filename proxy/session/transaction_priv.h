@@ -11,6 +11,7 @@
 
 struct transaction {
     struct buf bytes; /* MULTI, and what is queued behind it */
+    size_t size;      /* of all that */
     uint32_t count;   /* commands queued */
     bool writes;      /* one of them writes, or may */
     struct script_wants *wants; /* scripts that they name, or NULL */
@@ -19,6 +20,10 @@ struct transaction {
     bool is_stale;    /* ... by a generation of before */
     bool is_split;    /* keys are elsewhere, see unfold.h */
     bool is_indivisible; /* what it does alone is not what it does in here */
+    bool is_direct;      /* its commands are sent as they come, see direct.h */
+    bool is_begun;       /* ... and one of them was */
+    bool is_refused;     /* ... its server will say EXECABORT */
+    bool is_forgotten;   /* ... it was too large to be kept in `bytes` */
     struct place place;
 };
 
@@ -51,6 +56,12 @@ void transaction_free(struct session *session);
 bool transaction_bind(const struct incoming *in) MUST_CHECK;
 /* May its commands go one by one? */
 bool transaction_may_split(const struct session *session) MUST_CHECK;
+/* Where it belongs, by the generation of now. */
+struct place transaction_place(const struct session *session) MUST_CHECK;
+/* What was queued, from MULTI to EXEC; a ref. */
+struct extent transaction_take_bytes(struct session *session) MUST_CHECK;
+/* The server has refused a command of it. */
+void transaction_note_refusal(struct session *session);
 /* Look the keys of all that is queued up again, by the generation of now.
  * False: they are on several shards of it. */
 bool transaction_place_again(struct session *session) MUST_CHECK;

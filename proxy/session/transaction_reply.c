@@ -1,9 +1,11 @@
 /*
  * session/transaction_reply.c - what a server says to a transaction.
  */
+#include "session/direct.h"
 #include "session/holding.h"
-#include "session/transaction.h"
 #include "session/key_watch.h"
+#include "session/sentence.h"
+#include "session/transaction_priv.h"
 
 static void
 forget_refusal(struct request *request)
@@ -55,6 +57,28 @@ tell_refusal(struct request *request, const struct reply_piece *refusal)
     buf_fini(&text);
 }
 
+/* A command in front of this one was refused, of which its client has been told
+ * that it is queued.  True: this one has been answered, or is held. */
+static bool
+take_refusal_in_front(struct request *request,
+                      const struct reply_piece *refusal)
+{
+    if (request->multi_failed) {
+        tell_refusal(request, refusal);
+        return true;
+    }
+    if (direct_take_error(request, refusal))
+        return true;
+    if (!attempt_is_refused(request, &request->attempt, request->shard,
+                            refusal)) {
+        transaction_note_refusal(request->session);
+        return false;
+    }
+    if (!direct_may_go_again(request))
+        request_fail(request, request_text_gone(request, &request->attempt));
+    return true;
+}
+
 bool
 transaction_take_refusal(struct request *request,
                          const struct reply_piece *piece)
@@ -69,6 +93,11 @@ transaction_take_refusal(struct request *request,
         .last = true,
         .size = request->refusal.len,
     };
+    if (request->own_lane == OWN_LANE_DIRECT) {
+        bool is_taken = take_refusal_in_front(request, &refusal);
+        forget_refusal(request);
+        return is_taken;
+    }
     if (piece->type != '-' || !piece->last) {
         if (piece->last)
             forget_refusal(request);

@@ -1,12 +1,13 @@
 """MULTI, EXEC and WATCH: what a server says, and nothing by halves."""
 
+import contextlib
 import threading
 
 import pytest
 
 from harness import eventually
-from lib_cluster import Move
-from lib_three import cluster, cluster_proxy, proxy, servers, world
+from lib_cluster import Move, start_proxy
+from lib_three import cluster, servers, world
 from resp import encode
 
 ONE = """
@@ -19,6 +20,7 @@ ONE = """
       hash: fnv1a_64
       hash_tag: "{}"
       databases: 16
+      transactions: $way
       servers:
         - $a:1 a
 """
@@ -27,7 +29,24 @@ THREE = ONE + """\
         - $c:1 c
 """
 
-CLUSTER_SETTINGS = {"cluster_refresh_interval": "1s"}
+
+
+@pytest.fixture(scope="module", params=["queued", "direct"])
+def way(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def proxy(world, servers, way):
+    a, b, c = [server.address for server in servers]
+    return world.proxy(THREE, a=a, b=b, c=c, way=way)
+
+
+@pytest.fixture(scope="module")
+def cluster_proxy(world, cluster, way):
+    return start_proxy(world, cluster.seeds(2), cluster_refresh_interval="1s",
+                       transactions=way)
+
 
 # In order, over one connection each; {t} keeps keys on one shard.
 WORDS = [line.split() for line in """
@@ -242,6 +261,7 @@ def test_transactions_of_many_clients_do_not_mix(proxy, cluster_proxy):
                 wrong.append(replies)
 
     for where in (proxy, cluster_proxy):
+        where.client().delete("{mix}count")
         wrong = []
         threads = [threading.Thread(target=run, args=(where, n, wrong))
                    for n in range(6)]
@@ -267,6 +287,7 @@ def test_watchers_count_exactly(proxy, cluster_proxy):
             client.transaction(one_more, "{watched}")
 
     for where in (proxy, cluster_proxy):
+        where.client().delete("{watched}")
         threads = [threading.Thread(target=add, args=(where,))
                    for _ in range(6)]
         for thread in threads:
@@ -288,7 +309,8 @@ def test_a_watched_key_that_another_sets_is_noticed(proxy, cluster_proxy):
             assert other.get("{t}a") == b"2"
 
 
-def test_clients_that_vanish_leave_nothing_behind(proxy):
+def test_clients_that_vanish_leave_nothing_behind(proxy, way):
+    proxy.client().delete("{gone}a", "{gone}b")
     words = encode("MULTI") + encode("INCR", "{gone}a") + \
         encode("INCR", "{gone}b") + encode("EXEC")
     for cut in range(0, len(words), 7):
@@ -298,6 +320,8 @@ def test_clients_that_vanish_leave_nothing_behind(proxy):
         raw.close()
     with proxy.raw() as raw:
         raw.send(words)
+        if way == "direct":  # else it may be gone before EXEC is sent
+            raw.read_replies(4)
     client = proxy.client()
     eventually(lambda: client.get("{gone}a") == b"1")
     assert client.get("{gone}b") == b"1"
@@ -310,6 +334,7 @@ def test_a_transaction_follows_its_slot(cluster, cluster_proxy):
     source = cluster.owner_of("{move}")
     target = next(n for n in cluster.primaries() if n is not source)
     move = Move(cluster, cluster.slot("{move}"), target)
+    client.delete("{move}1", "{move}2")
 
     def both():
         with client.pipeline(transaction=True) as pipe:
@@ -329,3 +354,94 @@ def test_a_transaction_follows_its_slot(cluster, cluster_proxy):
     assert raw.pipeline(("WATCH", "{move}1"), ("MULTI",),
                         ("INCR", "{move}1"), ("EXEC",))[3] == \
         b"*1\r\n:4\r\n"
+
+
+# --- direct ---------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def direct(world, servers):
+    a, b, c = [server.address for server in servers]
+    return world.proxy(THREE, a=a, b=b, c=c, way="direct")
+
+
+@pytest.fixture(scope="module")
+def direct_cluster(world, cluster):
+    return start_proxy(world, cluster.seeds(2), cluster_refresh_interval="1s",
+                       transactions="direct")
+
+
+@contextlib.contextmanager
+def out_of_memory(servers):
+    try:
+        for server in servers:
+            server.client().config_set("maxmemory", 1)
+        yield
+    finally:
+        for server in servers:
+            server.client().config_set("maxmemory", 0)
+
+
+def test_the_server_says_what_it_thinks_of_each_command(world, servers,
+                                                        direct):
+    """Out of memory, before and behind what is queued."""
+    plain = world.server()
+    for raw, those in ((plain.raw(), [plain]), (direct.raw(), servers)):
+        assert raw.pipeline(("SET", "{oom}", "1"), ("MULTI",),
+                            ("GET", "{oom}"))[2] == b"+QUEUED\r\n"
+        with out_of_memory(those):
+            assert raw.command("SET", "{oom}", "2").startswith(b"-OOM ")
+            assert raw.command("DISCARD") == b"+OK\r\n"
+            raw.command("MULTI")
+            assert raw.command("SET", "{oom}", "2").startswith(b"-OOM ")
+        assert raw.command("SET", "{oom}", "2") == b"+QUEUED\r\n"
+        assert raw.command("EXEC") == (
+            b"-EXECABORT Transaction discarded because of previous "
+            b"errors.\r\n")
+        raw.pipeline(("MULTI",), ("GET", "{oom}"))
+        with out_of_memory(those):
+            assert raw.command("EXEC") == b"*1\r\n$1\r\n1\r\n"
+        raw.pipeline(("MULTI",), ("SET", "{oom}", "2"))
+        with out_of_memory(those):
+            assert raw.command("EXEC").startswith(b"-EXECABORT ")
+        assert raw.command("GET", "{oom}") == b"$1\r\n1\r\n"
+
+
+def begun_again(proxy):
+    return proxy.stats.value("pointsman_pool_transactions_again_total",
+                             pool="demo")
+
+
+def test_a_connection_that_is_lost_before_exec_costs_nothing(servers, direct):
+    again = begun_again(direct)
+    with direct.raw() as raw:
+        raw.pipeline(("DEL", "{lost}"), ("MULTI",), ("INCR", "{lost}"))
+        for server in servers:
+            server.client().client_kill_filter(_type="normal", skipme=True)
+        eventually(lambda: raw.command("INCR", "{lost}") == b"+QUEUED\r\n")
+        for server in servers:
+            server.client().client_kill_filter(_type="normal", skipme=True)
+        assert raw.command("EXEC") == b"*2\r\n:1\r\n:2\r\n"
+    assert begun_again(direct) > again
+
+
+def test_a_slot_moves_under_an_open_transaction(cluster, direct_cluster):
+    """To begin with its keys, then with none; and back before EXEC."""
+    source = cluster.owner_of("{open}")
+    target = next(n for n in cluster.primaries() if n is not source)
+    move = Move(cluster, cluster.slot("{open}"), target)
+    raw = direct_cluster.raw()
+    queued = b"+QUEUED\r\n"
+
+    raw.pipeline(("SET", "{open}1", "1"), ("SET", "{open}2", "1"), ("MULTI",))
+    assert raw.command("INCR", "{open}1") == queued
+    move.begin()
+    move.carry("{open}1")
+    assert raw.command("INCR", "{open}1") == queued
+    move.carry("{open}2")
+    assert raw.command("MGET", "{open}1", "{open}2") == queued
+    move.end()
+    assert raw.pipeline(("INCR", "{open}2"), ("PING",)) == [queued] * 2
+    cluster.move(cluster.slot("{open}"), source)
+    assert raw.command("EXEC") == (
+        b"*5\r\n:2\r\n:3\r\n*2\r\n$1\r\n3\r\n$1\r\n1\r\n:2\r\n"
+        b"+PONG\r\n")

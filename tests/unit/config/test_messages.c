@@ -15,6 +15,9 @@ static const struct refusal refusals[] = {
     {HEAD SERVERS "  distribution: modulo\n  on_server_down: eject\n",
      "t.yml:6:3: error: a.on_server_down: found servers to be ejected with "
      "distribution modulo, allowed with ketama, modula and random\n"},
+    {HEAD SERVERS "  transactions: split\n",
+     "t.yml:5:17: error: a.transactions: found \"split\", allowed queued or "
+     "direct\n"},
     {HEAD SERVERS "  auto_eject_hosts: true\n  distribution: modulo\n",
      "t.yml:5:3: error: a.auto_eject_hosts: found servers to be ejected with "
      "distribution modulo, allowed with ketama, modula and random\n"},
