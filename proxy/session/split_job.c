@@ -18,12 +18,6 @@
 #include "session/tracker.h"
 #include "session/wait.h"
 
-static struct split_job *
-job_of(const struct part_call *part)
-{
-    return part->request->job;
-}
-
 /* --- gathering ---------------------------------------------------------------- */
 
 void
@@ -71,7 +65,7 @@ split_job_gathered(struct request *request)
     request_done(request);
 }
 
-static void
+void
 part_done(struct part_call *part)
 {
     struct request *request = part->request;
@@ -80,7 +74,7 @@ part_done(struct part_call *part)
     chunk_unref(&part->call.body.chunk);
     if (unlikely(request->session->holding != NULL))
         session_resume_later(request->session);
-    if (--job_of(part)->left == 0)
+    if (--part_job(part)->left == 0)
         split_job_gathered(request);
 }
 
@@ -89,7 +83,7 @@ static void
 part_finish_with(struct part_call *part, struct buf *answer)
 {
     struct request *request = part->request;
-    struct chain *reply = &job_of(part)->replies[part->index];
+    struct chain *reply = &part_job(part)->replies[part->index];
 
     split_job_drop_reply(request, part->index);
     chain_copy(reply, loop_chunks(request->pool->env->loop), answer->data,
@@ -99,7 +93,7 @@ part_finish_with(struct part_call *part, struct buf *answer)
     part_done(part);
 }
 
-static void
+void
 part_fail(struct part_call *part, struct view text)
 {
     struct buf line = {0};
@@ -108,26 +102,14 @@ part_fail(struct part_call *part, struct view text)
     part_finish_with(part, &line);
 }
 
-static uint32_t
-part_shard(const struct part_call *part)
-{
-    return job_of(part)->split.parts[part->index].shard;
-}
-
-static struct server *
-part_server(const struct part_call *part)
-{
-    return generation_server(part->request->generation, part_shard(part));
-}
-
-static void
+void
 part_fail_unreachable(struct part_call *part)
 {
     struct request *request = part->request;
     struct buf answer = {0};
 
     /* Of several sets one that is missing would falsify the rest. */
-    if (job_of(part)->combine == NULL &&
+    if (part_job(part)->combine == NULL &&
         request_nil_answer(request, &part->call.body, &answer)) {
         part_finish_with(part, &answer);
         return;
@@ -136,96 +118,12 @@ part_fail_unreachable(struct part_call *part)
     part_fail(part, request_text_unreachable(request, part_shard(part)));
 }
 
-/* Those of a command that stores what comes of them only read. */
-static bool
+bool
 part_may_have_run(const struct part_call *part, bool sent)
 {
-    return sent && (job_of(part)->combine == NULL ||
+    return sent && (part_job(part)->combine == NULL ||
                     !combine_is_store(part->request->command));
 }
-
-/* All that is kept for the request, with this piece, is more than may be kept for a
- * client, which need not be closed then: nothing of it has left. */
-static bool
-is_too_large(const struct part_call *part, const struct reply_piece *piece)
-{
-    const struct request *request = part->request;
-    size_t limit = request->pool->settings->client_output_limit_bytes;
-
-    return unlikely(request->session->held_bytes + piece->len > limit) &&
-        split_job_kept(request) + piece->len > limit;
-}
-
-/* --- what lanes say ----------------------------------------------------------- */
-
-static void
-on_part_reply(struct call *call, const struct reply_piece *piece)
-{
-    struct part_call *part = CONTAINER_OF(call, struct part_call, call);
-    struct request *request = part->request;
-    struct session *session = request->session;
-
-    if (session == NULL || part->done) {
-        if (piece->last) {
-            note_discard(request, part_shard(part));
-            request_unref(&request);
-        }
-        return;
-    }
-    if (attempt_is_refused(request, &part->attempt, part_shard(part), piece)) {
-        request_unref(&request);
-        return;
-    }
-    if (is_too_large(part, piece)) {
-        split_job_give_up_rest(request, VIEW("ERR proxy: the answer is larger "
-                                             "than client_output_limit allows"));
-        if (piece->last)
-            request_unref(&request);
-        return;
-    }
-    bool alive =
-        request_hold(request, &job_of(part)->replies[part->index], piece);
-    if (alive && piece->last) {
-        if (part->attempt.at_replica)
-            cell_inc(&request->pool->stats->replica_reads);
-        wait_note_write(session, request->command, part_server(part));
-        part_done(part);
-    }
-    if (piece->last)
-        request_unref(&request);
-}
-
-static void
-on_part_lost(struct call *call, enum close_reason why, bool sent)
-{
-    struct part_call *part = CONTAINER_OF(call, struct part_call, call);
-    struct request *request = part->request;
-
-    if (request->session != NULL && !part->done &&
-        why == CLOSE_SERVER_DATABASE) {
-        part_fail(part, request_text_database(request, part_shard(part)));
-        request_unref(&request);
-        return;
-    }
-    if (request->session == NULL || part->done ||
-        holding_take_loss(request, &part->attempt, part_shard(part), sent)) {
-        request_unref(&request);
-        return;
-    }
-    if (sent) {
-        cell_inc(&request->pool->stats->errors_lost);
-        part_fail(part, request_text_lost(request, part_shard(part),
-                                          part_may_have_run(part, true)));
-    } else {
-        part_fail_unreachable(part);
-    }
-    request_unref(&request);
-}
-
-const struct call_ops part_call_ops = {
-    .on_reply = on_part_reply,
-    .on_lost = on_part_lost,
-};
 
 /* --- scattering --------------------------------------------------------------- */
 
@@ -285,7 +183,7 @@ static void
 part_start(struct part_call *part)
 {
     struct request *request = part->request;
-    struct split_part *place = &job_of(part)->split.parts[part->index];
+    struct split_part *place = &part_job(part)->split.parts[part->index];
 
     if (unlikely(place->shard == ROUTE_NONE)) {
         holding_take_unserved(request, &part->attempt);
@@ -413,7 +311,7 @@ split_job_give_up(struct request *request, struct attempt *attempt,
 static void
 part_go(struct part_call *part, struct holding_pass *pass)
 {
-    struct split_job *job = job_of(part);
+    struct split_job *job = part_job(part);
     uint32_t server;
 
     if (!attempt_is_held(&part->attempt) ||
@@ -431,7 +329,7 @@ needs_one_key_each(const struct part_call *part)
 {
     return part->attempt.hold == HOLD_WAIT &&
         part->attempt.outcome == OUTCOME_TRYAGAIN &&
-        job_of(part)->split.parts[part->index].count > 1;
+        part_job(part)->split.parts[part->index].count > 1;
 }
 
 void

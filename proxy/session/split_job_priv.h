@@ -4,6 +4,7 @@
 #ifndef SESSION_SPLIT_JOB_PRIV_H
 #define SESSION_SPLIT_JOB_PRIV_H
 
+#include "session/session.h"
 #include "session/split_job.h"
 
 struct part_call {
@@ -24,7 +25,38 @@ struct split_job {
     struct part_call parts[];
 };
 
+static inline struct split_job *
+part_job(const struct part_call *part)
+{
+    return part->request->job;
+}
+
+static inline uint32_t
+part_shard(const struct part_call *part)
+{
+    return part_job(part)->split.parts[part->index].shard;
+}
+
+static inline struct server *
+part_server(const struct part_call *part)
+{
+    return generation_server(part->request->generation, part_shard(part));
+}
+
+/* --- split_reply.c ----------------------------------------------------------- */
+
 extern const struct call_ops part_call_ops;
+
+/* --- split_job.c ------------------------------------------------------------- */
+
+/* Its whole answer is here. */
+void part_done(struct part_call *part);
+/* It ends with an error: with this one, or as its server cannot be reached. */
+void part_fail(struct part_call *part, struct view text);
+void part_fail_unreachable(struct part_call *part);
+/* It was sent: may it have written?  Those of a command that stores what comes of
+ * them only read. */
+bool part_may_have_run(const struct part_call *part, bool sent) MUST_CHECK;
 
 /* Write the request of one part into a chunk; the ref is the caller's. */
 struct extent part_encode(const struct split *split, uint32_t index,
