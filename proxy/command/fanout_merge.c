@@ -151,6 +151,12 @@ merge_all(struct gather *gather, const uint8_t *known)
 
 /* --- elements ----------------------------------------------------------------- */
 
+static bool
+has_elements(char type)
+{
+    return type == RESP_ARRAY || type == RESP_SET || type == RESP_MAP;
+}
+
 /* Headers of what has elements, all of one type: how many there are at which
  * shard (counts[i]) and in all. */
 static bool
@@ -158,7 +164,7 @@ read_headers(struct gather *gather, char *type, int64_t *counts, int64_t *total)
 {
     *type = chain_cursor_peek(&gather->cursors[0]);
     *total = 0;
-    if (*type != RESP_ARRAY && *type != RESP_SET && *type != RESP_MAP)
+    if (!has_elements(*type))
         return false;
     for (uint32_t i = 0; i < gather->count; i++) {
         if (!chain_cursor_number(&gather->cursors[i], *type, &counts[i]) ||
@@ -498,6 +504,29 @@ has_error(const struct gather *gather)
 }
 
 /* --- the door ------------------------------------------------------------------ */
+
+bool
+fanout_add_head(struct fanout_head *head, const struct chain *reply)
+{
+    struct chain_cursor cursor;
+    int64_t count;
+
+    chain_cursor_init(&cursor, reply);
+    char type = chain_cursor_peek(&cursor);
+    if (!has_elements(type) || (head->type != 0 && head->type != type) ||
+        !chain_cursor_number(&cursor, type, &count) || count < 0 ||
+        __builtin_add_overflow(head->count, count, &head->count))
+        return false;
+    head->type = type;
+    head->len += reply->bytes - cursor.left;
+    return true;
+}
+
+bool
+fanout_is_concat(const struct command *command)
+{
+    return kinds[command->id] == FANOUT_CONCAT;
+}
 
 bool
 fanout_is_known(const struct command *command)

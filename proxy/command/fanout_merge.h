@@ -26,6 +26,20 @@ struct fanout {
 /* Can the replies to this command be merged? */
 bool fanout_is_known(const struct command *command) MUST_CHECK;
 
+/* Are they put one behind the other, so that what is behind their heads may pass as it
+ * comes? */
+bool fanout_is_concat(const struct command *command) MUST_CHECK;
+
+struct fanout_head {
+    char type; /* 0: of nothing yet */
+    int64_t count;
+    size_t len;
+};
+/* Add the head of a reply, of which there may be no more yet.  False: it has none,
+ * or one that does not go with the others. */
+bool fanout_add_head(struct fanout_head *head,
+                     const struct chain *reply) MUST_CHECK;
+
 void fanout_init(struct fanout *fanout, const struct command *command,
                  const struct command_args *args, uint64_t dice);
 

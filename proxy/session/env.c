@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "session/board.h"
 #include "session/deadline.h"
+#include "session/fanout_stream.h"
 #include "session/holding.h"
 #include "session/late_writes.h"
 #include "session/learning.h"
@@ -63,6 +64,13 @@ note_taken(struct session *session, uint64_t now_us)
     session->pausing->unsent = unsent;
 }
 
+static bool
+makes_others_wait(const struct request *request)
+{
+    return (request->paused != NULL && lane_has_others(request->paused)) ||
+        fanout_makes_wait(request);
+}
+
 /* Somebody who takes no byte while others wait behind its answer, or NULL. */
 static struct session *
 find_stalled(struct session_pool *pool, uint64_t now_us)
@@ -74,8 +82,7 @@ find_stalled(struct session_pool *pool, uint64_t now_us)
     {
         note_taken(session, now_us);
         if (session->sent_us + grace_us < now_us &&
-            session->pausing->paused != NULL &&
-            lane_has_behind(&session->pausing->call))
+            makes_others_wait(session->pausing))
             break;
     }
     return session;

@@ -356,9 +356,8 @@ fanout_go(struct request *request, struct holding_pass *pass)
 
 /* --- the answer --------------------------------------------------------------- */
 
-/* Was it asked by a map that is not the newest, or will not be for long? */
-static bool
-is_stale(const struct request *request)
+bool
+fanout_is_stale(const struct request *request)
 {
     const struct fanout_job *fanout = request->job->fanout;
 
@@ -386,7 +385,7 @@ ask_anew(struct request *request)
 bool
 fanout_finish(struct request *request)
 {
-    if (is_stale(request)) {
+    if (fanout_is_stale(request)) {
         ask_anew(request);
         return false;
     }

@@ -22,6 +22,8 @@ struct fanout_job {
     bool has_asked;          /* ... control for that */
     struct timer patience;   /* ... which are waited for no longer than this */
     struct request *request;
+    bool passes;   /* what comes is given on (fanout_stream.h) ... */
+    uint32_t turn; /* ... of this part */
     uint8_t rounds;
     uint8_t waits; /* for the map */
 };
@@ -35,6 +37,8 @@ fanout_is_scan(const struct command *command)
 /* All parts have their answers: is something of the proxy's own needed besides?
  * Then it is asked for, and the job is gathered again when it is here. */
 bool fanout_asks_control(struct request *request) MUST_CHECK;
+/* Was it asked by a map that is not the newest, or will not be for long? */
+bool fanout_is_stale(const struct request *request) MUST_CHECK;
 /* Ask the shard that a scan has come to. */
 void fanout_send_scan(struct request *request);
 /* No shard is left: answer with what has come so far. */

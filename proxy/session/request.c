@@ -27,8 +27,6 @@
 #include "session/key_watch.h"
 
 #define FREE_REQUESTS 8192 /* kept for reuse by a worker */
-#define OUTPUT_HIGH 262144  /* output with which the lane behind it waits */
-#define OUTPUT_SHORT 65536  /* the same while memory is short */
 #define USED_WHEN_ANSWERED offsetof(struct request, attempt) /* its first bytes */
 
 /* --- objects ------------------------------------------------------------------ */
@@ -218,7 +216,7 @@ session_pump(struct session *session)
     }
     /* It is the head's turn now: its lane need not wait any more. */
     if (request != NULL && session->pausing == request &&
-        session->stream.out.bytes < OUTPUT_HIGH)
+        session->stream.out.bytes < SESSION_OUTPUT_HIGH)
         session_resume_lane(session);
 }
 
@@ -287,7 +285,7 @@ make_others_wait(struct session *session, struct request *request)
         session_close(&session, CLOSE_CLIENT_MEMORY);
         break;
     default:
-        session_pause_lane(session, request);
+        session_pause_lane(session, request, request->call.lane);
     }
 }
 
@@ -298,12 +296,11 @@ check_output(struct request *request)
     struct session *session = request->session;
     struct call *call = &request->call;
     size_t bytes = session->stream.out.bytes;
-    size_t high = session_is_short(session) ? OUTPUT_SHORT : OUTPUT_HIGH;
 
-    if (bytes < high || call->lane == NULL)
+    if (bytes < session_output_high(session) || call->lane == NULL)
         return;
     if (call->lane->kind == LANE_PRIVATE || !lane_has_behind(call))
-        session_pause_lane(session, request);
+        session_pause_lane(session, request, call->lane);
     else
         make_others_wait(session, request);
 }
@@ -315,7 +312,7 @@ check_held(struct request *request)
     struct call *call = &request->call;
 
     if (call->lane != NULL && call->lane->kind == LANE_PRIVATE)
-        session_pause_lane(request->session, request);
+        session_pause_lane(request->session, request, call->lane);
 }
 
 static void

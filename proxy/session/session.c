@@ -9,6 +9,7 @@
 #include "resp/encode.h"
 #include "resp/inline.h"
 #include "session/blocking.h"
+#include "session/fanout_stream.h"
 #include "session/holding.h"
 #include "session/learning.h"
 #include "session/local.h"
@@ -42,15 +43,16 @@ session_set_state(struct session *session, enum session_state state)
 /* --- pausing lanes ---------------------------------------------------------- */
 
 void
-session_pause_lane(struct session *session, struct request *request)
+session_pause_lane(struct session *session, struct request *request,
+                   struct lane *lane)
 {
     if (session->pausing != NULL)
         return;
     session->pausing = request;
     request->unsent = stream_unsent(&session->stream);
-    request->paused = request->call.lane;
+    request->paused = lane;
     TAILQ_INSERT_TAIL(&session->pool->pausing, session, pausing_link);
-    lane_pause(request->call.lane);
+    lane_pause(lane);
 }
 
 /* The lane that waits for us, which does so no more; not yet resumed. */
@@ -185,6 +187,7 @@ session_close(struct session **sessionp, enum close_reason why)
     pause_leave(session);
     upload_abort(session);
     struct lane *paused = session_unpause(session);
+    struct request *passing = fanout_stream_hold(TAILQ_FIRST(&session->queue));
     while ((request = TAILQ_FIRST(&session->queue)) != NULL)
         request_orphan(request);
     subscriber_free(session);
@@ -197,6 +200,7 @@ session_close(struct session **sessionp, enum close_reason why)
     holding_free(session);
     if (paused != NULL)
         lane_resume(paused); /* its reply is read and dropped */
+    fanout_stream_drop(&passing);
     env->on_session_end(env);
     loop_bury(env->loop, &session->grave, session_free);
 }

@@ -32,6 +32,9 @@
 /* Clients are read in smaller pieces than servers: they are many. */
 #define SESSION_READ (32768 - (uint32_t)sizeof(struct chunk))
 
+#define SESSION_OUTPUT_HIGH 262144 /* output with which a lane waits */
+#define SESSION_OUTPUT_SHORT 65536 /* the same while memory is short */
+
 enum session_state {
     SESSION_OPEN,
     SESSION_DRAINING,
@@ -136,8 +139,10 @@ void session_process(struct session *session);
 /* The same for a session taken from env->resume. */
 void session_resume(struct session *session);
 
-/* The lane of this request has more than the client takes: stop reading it. */
-void session_pause_lane(struct session *session, struct request *request);
+/* This lane has more of an answer to this request than the client takes: stop
+ * reading it. */
+void session_pause_lane(struct session *session, struct request *request,
+                        struct lane *lane);
 void session_resume_lane(struct session *session);
 
 /* Account for an answer that has been put into the output. */
@@ -148,6 +153,15 @@ static inline bool
 session_is_short(const struct session *session)
 {
     return unlikely(budget_is_short(session->pool->env->budget));
+}
+
+/* With so many bytes in its output, or kept of one answer, the lane waits from which
+ * they come. */
+static inline size_t
+session_output_high(const struct session *session)
+{
+    return session_is_short(session) ? SESSION_OUTPUT_SHORT
+                                     : SESSION_OUTPUT_HIGH;
 }
 
 /* The limit that answers kept for the client have passed: CLOSE_NONE, or the

@@ -8,7 +8,7 @@
 #include "resp/encode.h"
 #include "session/blocking.h"
 #include "session/combining.h"
-#include "session/fanout.h"
+#include "session/fanout_stream.h"
 #include "session/note.h"
 #include "session/replica_read.h"
 #include "session/retry.h"
@@ -46,6 +46,11 @@ split_job_gathered(struct request *request)
 {
     struct split_job *job = request->job;
 
+    if (fanout_passes(request)) {
+        fanout_stream_next(request);
+        request_done(request);
+        return;
+    }
     if (job->combine != NULL) {
         if (!combining_finish(request))
             return; /* the job is no more */
@@ -76,6 +81,8 @@ part_done(struct part_call *part)
         session_resume_later(request->session);
     if (--part_job(part)->left == 0)
         split_job_gathered(request);
+    else
+        fanout_stream_next(request);
 }
 
 /* The part's answer is ours; it is freed. */
@@ -170,7 +177,8 @@ part_send(struct part_call *part)
         return;
     }
     request->refs++; /* the call's */
-    if (wait_submit(session, part_server(part), key, &part->call))
+    if (fanout_lease(part, key) ||
+        wait_submit(session, part_server(part), key, &part->call))
         return;
     request->refs--;
     if (holding_take_loss(request, &part->attempt, part_shard(part), false))
@@ -377,8 +385,10 @@ part_withdraw(struct part_call *part)
     if (part->call.state == CALL_SENT)
         return true;
     if (part->call.state == CALL_WAITING &&
-        server_withdraw(part_server(part), &part->call))
+        server_withdraw(part_server(part), &part->call)) {
+        fanout_end_lease(part);
         request_unref(&request);
+    }
     return false;
 }
 

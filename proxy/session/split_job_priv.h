@@ -13,6 +13,8 @@ struct part_call {
     struct request *request;
     uint32_t index;
     bool done;
+    struct lane *paused; /* its lane does not read (fanout_stream.h), or NULL */
+    struct lane_lease *lease; /* it has a lane for itself, or NULL */
 };
 
 struct split_job {

@@ -182,6 +182,15 @@ lane_has_behind(const struct call *call)
         (call->state == CALL_SENT && !TAILQ_EMPTY(&call->lane->waiting));
 }
 
+/* The same for the oldest, which is being answered. */
+static inline bool
+lane_has_others(const struct lane *lane)
+{
+    const struct call *oldest = TAILQ_FIRST(&lane->sent);
+
+    return oldest != NULL && lane_has_behind(oldest);
+}
+
 /* Finish every call with `why`; memory goes at the end of this loop turn. */
 void lane_close(struct lane **lanep, enum close_reason why);
 

@@ -6,12 +6,14 @@ what it uses first.  The last one leaves the cluster with other primaries.
 
 import re
 import shutil
+import socket
 import subprocess
 from functools import partial
 
 import pytest
 
 from harness import eventually, fill, running_world, seconds
+from lib_bulk import MB, Memory, read_line
 from lib_cluster import Cluster, Resharder, start_proxy
 
 PLAIN = """
@@ -334,6 +336,46 @@ def test_two_hundred_thousand_keys_are_scanned_once(plain):
     assert len(keys) == 200_000 and len(set(keys)) == 200_000
     assert len(client.keys("key:1*")) == 111_111
     plain.empty()
+
+
+def read_keys(raw):
+    """How many there are in the answer to KEYS, and how many it says."""
+    announced = int(read_line(raw)[1:])
+    count = 0
+    while count < 2 * announced:
+        data = bytes(raw.buffer) or raw.socket.recv(1 << 18)
+        raw.buffer.clear()
+        assert data, "closed"
+        count += data.count(b"\n")
+    return count // 2, announced
+
+
+@pytest.mark.plain_only
+def test_a_million_keys_pass_through_in_little_memory(world):
+    servers = world.start_servers(3, "--enable-debug-command", "yes")
+    a, b, c = (server.address for server in servers)
+    proxy = world.proxy(PLAIN, a=a, b=b, c=c)
+    for number, server in enumerate(servers):
+        server.client().execute_command("DEBUG", "POPULATE", 340_000,
+                                        f"of-server-{number}")
+    raw, other = proxy.raw(), proxy.client()
+    other.set("key", "x")
+    memory = Memory(proxy)
+    # The second time over connections of its own.
+    for _ in range(2):
+        raw.send_command("KEYS", "*")
+        assert raw.socket.recv(1, socket.MSG_PEEK)
+        assert other.get("key") == b"x"
+        assert read_keys(raw) == (1_020_001, 1_020_001)
+    print(f"grown by {memory.peak() / MB:.1f} MB at most")
+    assert memory.peak() <= 8 * MB
+    # What a client does not take stays at the servers.
+    raw.send_command("KEYS", "*")
+    assert raw.socket.recv(1, socket.MSG_PEEK)
+    assert other.dbsize() == 1_020_001
+    raw.close()
+    assert other.dbsize() == 1_020_001
+    assert memory.peak() <= 8 * MB
 
 
 # --- trouble ------------------------------------------------------------------

@@ -328,6 +328,56 @@ START_TEST(a_random_key_is_anybodys_that_has_one)
 }
 END_TEST
 
+/* What a head begins with, whole and cut at each position. */
+static void
+expect_head(const char *reply, char type, int64_t count, size_t len)
+{
+    for (size_t cut = 0; cut < strlen(reply); cut++) {
+        struct fanout_head head = {0};
+        struct chain chain = {0};
+
+        push_pieces(&chain, view_str(reply), cut, SIZE_MAX / 2);
+        ck_assert(fanout_add_head(&head, &chain) == (type != 0));
+        if (type != 0) {
+            ck_assert_int_eq(head.type, type);
+            ck_assert_int_eq(head.count, count);
+            ck_assert_uint_eq(head.len, len);
+        }
+        chain_clear(&chain);
+    }
+}
+
+START_TEST(a_head_is_read_before_the_rest_is_here)
+{
+    expect_head("*2\r\n$100000\r\nabc", '*', 2, 4);
+    expect_head("~1000000\r\n", '~', 1000000, 10);
+    expect_head("%0\r\n", '%', 0, 4);
+    expect_head("*-1\r\n", 0, 0, 0);
+    expect_head("-NOPERM no\r\n", 0, 0, 0);
+    expect_head("$3\r\nabc\r\n", 0, 0, 0);
+    expect_head("*2\r", 0, 0, 0);
+    expect_head("|1\r\n+a\r\n+b\r\n*1\r\n", 0, 0, 0);
+}
+END_TEST
+
+START_TEST(heads_are_added_if_they_go_together)
+{
+    static const char *const replies[] = {"*2\r\n", "*0\r\n", "*40\r\n$1\r\n"};
+    struct fanout_head head = {0};
+    struct chain chain = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(replies); i++) {
+        push_pieces(&chain, view_str(replies[i]), 0, SIZE_MAX / 2);
+        ck_assert(fanout_add_head(&head, &chain));
+        chain_clear(&chain);
+    }
+    ck_assert_int_eq(head.count, 42);
+    push_pieces(&chain, VIEW("~1\r\n"), 0, SIZE_MAX / 2);
+    ck_assert(!fanout_add_head(&head, &chain));
+    chain_clear(&chain);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -347,5 +397,7 @@ main(void)
                    an_error_of_all_is_theirs_and_one_of_some_is_told_with_care);
     tcase_add_test(tcase, one_script_that_ends_is_enough);
     tcase_add_test(tcase, a_random_key_is_anybodys_that_has_one);
+    tcase_add_test(tcase, a_head_is_read_before_the_rest_is_here);
+    tcase_add_test(tcase, heads_are_added_if_they_go_together);
     return unit_run("command", tcase);
 }
