@@ -5,13 +5,22 @@
 #include "session/server_command.h"
 #include "session/transaction_priv.h"
 
+/* Of a database: is it the one that the client has, by the same number? */
+static bool
+stays_in_database(const struct incoming *in)
+{
+    char number[16];
+
+    snprintf(number, sizeof(number), "%u", in->session->db);
+    return in->session->pool->settings->redis_db == 0 &&
+        view_equal(command_arg(&in->args, 1), view_str(number));
+}
+
 /* Of what the proxy answers outside of transactions: can the server do it
  * as well? */
 static enum fate
 fate_of_local(const struct incoming *in, bool is_single)
 {
-    char number[16];
-
     switch ((int)in->command->id) {
     case COMMAND_ID_PING:
     case COMMAND_ID_ECHO:
@@ -29,10 +38,7 @@ fate_of_local(const struct incoming *in, bool is_single)
     case COMMAND_ID_INFO:
         return is_single ? FATE_QUEUE : FATE_FORBIDDEN;
     case COMMAND_ID_SELECT:
-        snprintf(number, sizeof(number), "%u", in->session->db);
-        return view_equal(command_arg(&in->args, 1), view_str(number))
-            ? FATE_QUEUE
-            : FATE_FORBIDDEN;
+        return stays_in_database(in) ? FATE_QUEUE : FATE_FORBIDDEN;
     default:
         return FATE_FORBIDDEN;
     }
