@@ -139,6 +139,12 @@ local_is_barrier(const struct command *command)
         command->id == COMMAND_ID_MONITOR;
 }
 
+bool
+local_is_for(const struct command *command)
+{
+    return handler_of(command) != NULL;
+}
+
 enum local_result
 local_answer(struct session *session, const struct command *command,
              const struct command_args *args, struct buf *out,

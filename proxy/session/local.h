@@ -22,6 +22,9 @@ enum local_result {
  * RESET, CLIENT REPLY, CLIENT TRACKING, CONFIG RESETSTAT, MONITOR. */
 bool local_is_barrier(const struct command *command) MUST_CHECK;
 
+/* Has the proxy an answer of its own to this command, perhaps? */
+bool local_is_for(const struct command *command) MUST_CHECK;
+
 /* CLUSTER COUNTKEYSINSLOT and GETKEYSINSLOT: whose answer is that of the node
  * with the slot, unless local_answer() finds something wrong. */
 bool local_names_slot(const struct command *command) MUST_CHECK;

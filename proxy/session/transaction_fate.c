@@ -2,6 +2,7 @@
  * session/transaction_fate.c - which commands may stand in a transaction.
  */
 #include "session/fanout.h"
+#include "session/local.h"
 #include "session/server_command.h"
 #include "session/transaction_priv.h"
 
@@ -71,16 +72,22 @@ transaction_fate(const struct incoming *in)
         if (is_single)
             return FATE_QUEUE;
     }
+    if (command->class != CLASS_REFUSE &&
+        strcmp(command->group, "cluster") == 0)
+        return FATE_FORBIDDEN;
     switch ((enum command_class)command->class) {
     case CLASS_ROUTE:
-        return strcmp(command->group, "cluster") == 0 ? FATE_FORBIDDEN
-                                                      : FATE_QUEUE;
+        return FATE_QUEUE;
     case CLASS_ROUTE_PIN:
         return (command->flags & COMMAND_BLOCKING) != 0 ? FATE_QUEUE
                                                         : FATE_FORBIDDEN;
     case CLASS_SPLIT:
-    case CLASS_ANY:
         return FATE_QUEUE;
+    case CLASS_ANY:
+        /* The indexes of modules live on one server each. */
+        return is_single || (command->flags & COMMAND_MODULE) == 0
+            ? FATE_QUEUE
+            : FATE_REFUSE;
     case CLASS_FANOUT:
     case CLASS_CURSOR:
         /* While a transaction runs no shard runs anything else. */
@@ -92,7 +99,7 @@ transaction_fate(const struct incoming *in)
     case CLASS_PIN:
         return fate_of_pinned(command);
     case CLASS_REFUSE:
-        return FATE_REFUSE;
+        return local_is_for(command) ? FATE_FORBIDDEN : FATE_REFUSE;
     }
     return FATE_REFUSE;
 }

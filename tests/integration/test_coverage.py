@@ -1,7 +1,7 @@
 """Every command that the server knows, through a pool: as the manual says it.
 
-pointsman-commands(7) is made of outcomes() in scripts/gen-commands-man; here
-the running proxy is held to it, row by row, in a pool of one server, of three,
+pointsman-commands(7) is made of outcomes() and places_in_transactions() in
+scripts/gen-commands-man; here the running proxy is held to it, row by row, in a pool of one server, of three,
 and of a cluster, in RESP2 and RESP3.  The reply is a server's own, or the
 refusal that is decided for it.  A row that the server has and nobody has a case
 for makes the test fail: write one into lib_coverage.py, or a template into
@@ -29,16 +29,18 @@ CLUSTER_WORDS = {
 }
 
 
-def load_outcomes():
+def load_manual():
     path = os.path.join(REPO, "scripts", "gen-commands-man")
     loader = importlib.machinery.SourceFileLoader("gen_commands_man", path)
     spec = importlib.util.spec_from_loader(loader.name, loader)
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
-    return module.outcomes()
+    return module
 
 
-OUTCOMES = load_outcomes()
+MANUAL = load_manual()
+OUTCOMES = MANUAL.outcomes()
+PLACES = MANUAL.places_in_transactions()
 
 
 def row_of(words):
@@ -276,6 +278,87 @@ def test_what_is_refused_everywhere_is_not_listed(one, direct):
               one.proxy.client().execute_command("COMMAND LIST")}
     assert listed & rows == {
         name for name in rows if OUTCOMES[name] != "refused"}
+
+
+# --- in transactions --------------------------------------------------------------
+
+# These begin or end one, or the connection; see test_transactions.py.
+ABOUT_TRANSACTIONS = {"multi", "exec", "discard", "watch", "quit", "reset"}
+FORBIDDEN = (b"-ERR Command not allowed inside a transaction\r\n",
+             b"-ERR command '", b"-ERR wrong number", b"-ERR unknown sub")
+ABORTED = b"-EXECABORT Transaction discarded because of previous errors.\r\n"
+# Refused as soon as they are queued: EXEC would say it.
+TOO_EARLY = b"-ERR DB index is out of range\r\n"
+
+
+def alone(words):
+    """The answers to a command in a transaction of its own, and to EXEC."""
+    return lambda raw: raw.pipeline(("MULTI",), words, ("EXEC",))[1:]
+
+
+def inside(reply):
+    """What EXEC has of the one command, if it has."""
+    return reply.removeprefix(b"*1\r\n")
+
+
+def may_stand_there(setting, words):
+    place = PLACES[row_of(words)]
+    if words[:2] == ["SELECT", "16"]:
+        return False
+    return place == "yes" or (place == "one" and setting.kind == "one")
+
+
+def differs_in_multi(setting, words, compare):
+    """What is wrong with the answers, or None."""
+    direct, through = setting.pair(2)
+    with direct, through:
+        ours = alone(words)(through)
+        if not may_stand_there(setting, words):
+            fits = ours[0].startswith(FORBIDDEN) and ours[1] == ABORTED
+            return None if fits else f"{words[:4]} is taken: {ours}"
+        if ours == [TOO_EARLY, ABORTED]:
+            return None
+        theirs = alone(words)(direct)
+        fits = ours[0] == theirs[0] and (
+            ours[1] == theirs[1] or compare(inside(ours[1]), inside(theirs[1])))
+        return None if fits else f"{words[:4]}: {ours} for {theirs}"
+
+
+def compared(case):
+    """Nothing is said before; functions of a library have no order."""
+    loose = case.how in ("scan", "hello", "silent") or \
+        row_of(case.words) == "function|list"
+    return lambda ours, theirs: alike("type" if loose else case.how, ours,
+                                      theirs)
+
+
+def play_in_multi(setting):
+    for case in written_cases():
+        if row_of(case.words) not in ABOUT_TRANSACTIONS:
+            yield differs_in_multi(setting, case.words, compared(case))
+    for command in generated(setting.shas):
+        pattern = setting.kind != "one" and refusal(command, {0})
+        if not pattern:
+            yield differs_in_multi(
+                setting, command.words,
+                lambda ours, theirs, command=command:
+                normal(command, ours) == normal(command, theirs))
+
+
+@pytest.mark.parametrize("way", ["queued", "direct"])
+@pytest.mark.parametrize("kind", ["one", "three"])
+def test_every_command_in_a_transaction_is_as_the_manual_says(
+        request, world, kind, way):
+    """What may not stand there is refused, with EXEC; all else is a server's."""
+    plain = request.getfixturevalue(kind)
+    proxy = world.proxy((ONE if kind == "one" else THREE).replace(
+        "      servers:", f"      transactions: {way}\n      servers:"), **{
+            name: server.address
+            for name, server in zip("abc", plain.servers)})
+    setting = Setting(plain.servers, proxy, plain.direct, kind)
+    setting.empty()
+    found = [text for text in play_in_multi(setting) if text]
+    assert not found, f"{len(found)} differ\n" + "\n".join(found)
 
 
 # --- keys on several shards ---------------------------------------------------
