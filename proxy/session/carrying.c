@@ -94,6 +94,8 @@ take_reply(struct request *request)
 
     wait_note_write(request->session, request->command,
                     request_server(request));
+    if (request->session->db != carrying->lane_key.db)
+        wait_note_elsewhere(request->session, request_server(request)->mark);
     bool is_over = carry_take(carrying->carry, &carrying->reply, &answer);
     drop_reply(request);
     if (is_over)

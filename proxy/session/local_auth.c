@@ -11,6 +11,7 @@
 #include "session/monitor.h"
 #include "session/relay.h"
 #include "session/transaction.h"
+#include "session/wait.h"
 
 #define NO_PASSWORD_SET                                                   \
     "ERR AUTH <password> called without any password configured for the " \
@@ -89,6 +90,8 @@ local_select(const struct local_call *call)
         return local_error(call, "ERR SELECT is not allowed in cluster mode");
     if (index < 0 || (uint64_t)index >= settings->databases)
         return local_error(call, "ERR DB index is out of range");
+    if (call->session->db != (uint32_t)index)
+        wait_note_move(call->session);
     call->session->db = (uint32_t)index;
     return local_ok(call);
 }
@@ -101,6 +104,7 @@ local_reset(const struct local_call *call)
     transaction_abort(session);
     monitor_leave(session);
     relay_reset(session);
+    wait_note_move(session);
     session->db = 0;
     session->resp = 2;
     session->reply_off = false;

@@ -8,6 +8,7 @@
 #include "base/version.h"
 #include "resp/encode.h"
 #include "session/local_priv.h"
+#include "session/wait.h"
 
 #define HELLO_NOAUTH                                                       \
     "NOAUTH HELLO must be called with the client already authenticated, "  \
@@ -143,6 +144,8 @@ local_hello(const struct local_call *call)
         return LOCAL_REPLY;
     if (hello.has_name)
         client_set_name(call->session, hello.name);
+    if (hello.version != 0 && hello.version != call->session->resp)
+        wait_note_move(call->session);
     if (hello.version != 0)
         call->session->resp = (uint8_t)hello.version;
     hello_encode(call->session, call->out);

@@ -112,6 +112,13 @@ private_lane_submit(struct session *session, struct request *request,
         lane_unreachable(private);
 }
 
+bool
+private_lane_serves(const struct session *session,
+                    const struct request *request)
+{
+    return session->private != NULL && session->private->request == request;
+}
+
 void
 private_lane_release(struct session *session)
 {

@@ -18,6 +18,10 @@
 void private_lane_submit(struct session *session, struct request *request,
                          bool open_body);
 
+/* Is the request on it? */
+bool private_lane_serves(const struct session *session,
+                         const struct request *request) MUST_CHECK;
+
 /* The request that has it is answered, lost or given up. */
 void private_lane_release(struct session *session);
 

@@ -373,6 +373,19 @@ take_error(struct request *request, const struct reply_piece *piece)
     return scripts_take_error(request, piece);
 }
 
+/* It may have written, over a lane to which WAIT does not go or over one. */
+static inline void
+note_write(const struct request *request)
+{
+    struct session *session = request->session;
+    const struct server *server = request_server(request);
+
+    wait_note_write(session, request->command, server);
+    if (unlikely(request->own_lane != OWN_LANE_NONE ||
+                 private_lane_serves(session, request)))
+        wait_note_elsewhere(session, session->written & server->mark);
+}
+
 static void
 on_reply(struct call *call, const struct reply_piece *piece)
 {
@@ -409,8 +422,7 @@ on_reply(struct call *call, const struct reply_piece *piece)
     if (!piece->last)
         return;
     if (likely(request->session != NULL)) {
-        wait_note_write(request->session, request->command,
-                        request_server(request));
+        note_write(request);
         upload_on_lost(request->session); /* an answer before its end */
         request_done(request);
     }

@@ -53,6 +53,7 @@ struct client_info {
     struct monitor *monitor;   /* it watches the others, or NULL */
     uint64_t lost; /* marks of servers that it has written to, over a connection
                       that was lost (wait.h) */
+    uint64_t elsewhere; /* ... over others than WAIT would go over */
 };
 
 struct blocking;

@@ -1,49 +1,27 @@
 /*
- * session/wait.c - lanes of a session's own, and counts of replicas.
+ * session/wait.c - whom to ask, and counts of replicas.
  */
-#include "session/wait.h"
-
-#include <string.h>
-
 #include "base/mem.h"
 #include "resp/encode.h"
 #include "session/blocking.h"
 #include "session/deadline.h"
 #include "session/sentence.h"
-
-#define PING_WORDS "*1\r\n$4\r\nPING\r\n"
-#define ID_WORDS "*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n"
-
-struct own_lane {
-    LIST_ENTRY(own_lane) link;
-    struct lane_lease lease;
-    struct server *server; /* whose it is or shall be; NULL: it is lost */
-    uint32_t shard;        /* in the generation by which it was asked last */
-    struct wait *wait;
-    struct call call;      /* WAIT, on its way */
-    bool is_asked;         /* its answer is still to come */
-    struct buf reply;      /* ... or is here; empty: there is none */
-};
-
-struct wait {
-    struct session *session;
-    LIST_HEAD(, own_lane) lanes;
-    struct request *request; /* WAIT, while it is unanswered */
-    uint32_t left;           /* lanes that are asked */
-    uint32_t laneless;       /* of these, that are waited for */
-    bool is_zero;            /* something is lost */
-};
-
-static const struct call_ops own_call_ops;
+#include "session/wait_priv.h"
 
 /* --- losses ---------------------------------------------------------------------- */
 
-static void
-lose(struct session *session, uint64_t marks)
+void
+wait_lose(struct session *session, uint64_t marks)
 {
     if ((session->written & marks) != 0)
         client_info_of(session)->lost |= session->written & marks;
     session->written &= ~marks;
+}
+
+void
+wait_note_elsewhere(struct session *session, uint64_t marks)
+{
+    client_info_of(session)->elsewhere |= marks;
 }
 
 /* Of servers where its writes go over its own lanes. */
@@ -73,7 +51,7 @@ wait_note_losses(struct session_pool *pool)
     TAILQ_FOREACH(session, &pool->sessions, link)
     {
         if ((session->written & marks) != 0)
-            lose(session, marks & ~own_marks(session));
+            wait_lose(session, marks & ~own_marks(session));
     }
 }
 
@@ -144,7 +122,7 @@ answer_count(struct wait *wait)
         encode_integer(&reply, least[i]);
     wait->session->written = 0;
     if (wait->session->info != NULL)
-        wait->session->info->lost = 0;
+        wait->session->info->lost = wait->session->info->elsewhere = 0;
     request_answer(wait->request, buf_view(&reply));
     buf_fini(&reply);
 }
@@ -164,9 +142,8 @@ finish(struct wait *wait)
     request_answer(wait->request, error);
 }
 
-/* One answer more is there, or will not come. */
-static void
-take_answer(struct own_lane *own)
+void
+wait_take_answer(struct own_lane *own)
 {
     struct wait *wait = own->wait;
 
@@ -175,197 +152,18 @@ take_answer(struct own_lane *own)
         finish(wait);
 }
 
-/* --- the calls ----------------------------------------------------------------------- */
-
-static void
-on_reply(struct call *call, const struct reply_piece *piece)
-{
-    struct own_lane *own = CONTAINER_OF(call, struct own_lane, call);
-
-    if (!own->is_asked)
-        return;
-    buf_append(&own->reply, piece->chunk->data + piece->off, piece->len);
-    if (piece->last)
-        take_answer(own);
-}
-
-static void
-on_lost(struct call *call, enum close_reason why UNUSED, bool sent UNUSED)
-{
-    struct own_lane *own = CONTAINER_OF(call, struct own_lane, call);
-
-    if (!own->is_asked)
-        return;
-    own->wait->is_zero = true;
-    own->reply.len = 0;
-    take_answer(own);
-}
-
-/* "+PONG", or the number by which WAIT can be ended. */
-static void
-on_leading(struct call *call, const struct reply_piece *piece)
-{
-    struct own_lane *own = CONTAINER_OF(call, struct own_lane, call);
-    struct view reply = view_of(piece->chunk->data + piece->off, piece->len);
-    struct view line = view_take(&reply, '\r');
-
-    if (own->lease.lane == NULL || line.len < 2 || line.data[0] != ':')
-        return;
-    (void)!view_to_u64(view_of(line.data + 1, line.len - 1),
-                       &own->lease.lane->client_id);
-}
-
-static const struct call_ops own_call_ops = {
-    .on_reply = on_reply,
-    .on_lost = on_lost,
-    .on_leading = on_leading,
-};
-
-static void
-set_body(struct own_lane *own)
-{
-    const struct request *request = own->wait->request;
-    const struct extent *words = &request->call.body;
-    bool has_id = own->lease.lane->client_id != 0;
-    const char *front = has_id ? PING_WORDS : PING_WORDS ID_WORDS;
-    size_t len = strlen(front);
-    struct chunk *chunk = chunk_new_exact(
-        loop_chunks(request->pool->env->loop), len + words->len);
-
-    memcpy(chunk->data, front, len);
-    memcpy(chunk->data + len, words->chunk->data + words->off, words->len);
-    chunk->fill = (uint32_t)(len + words->len);
-    chunk_unref(&own->call.body.chunk);
-    call_init(&own->call, &own_call_ops);
-    own->call.body = (struct extent){chunk, 0, chunk->fill};
-    own->call.leading = has_id ? 1 : 2;
-}
-
-static void
-submit_now(struct own_lane *own)
-{
-    struct wait *wait = own->wait;
-
-    set_body(own);
-    lane_submit(own->lease.lane, &own->call);
-    if (wait->laneless == 0)
-        blocking_begin(wait->request, NULL);
-}
-
-/* --- the lanes ----------------------------------------------------------------------- */
-
-/* There is no way to its server. */
-static void
-fail_unreachable(struct own_lane *own)
-{
-    const struct request *request = own->wait->request;
-
-    encode_error(&own->reply, request_text_unreachable(request, own->shard));
-    take_answer(own);
-}
-
-static void
-on_lane(struct lane_lease *lease)
-{
-    struct own_lane *own = CONTAINER_OF(lease, struct own_lane, lease);
-
-    own->wait->laneless--;
-    if (lease->lane != NULL)
-        submit_now(own);
-    else
-        fail_unreachable(own);
-}
-
-/* Its call, if it is on its way, is told by itself. */
-static void
-on_gone(struct lane_lease *lease)
-{
-    struct own_lane *own = CONTAINER_OF(lease, struct own_lane, lease);
-
-    lose(own->wait->session, own->server->mark);
-    own->server = NULL;
-    if (own->is_asked && own->call.state == CALL_IDLE) {
-        own->wait->laneless--;
-        own->wait->is_zero = true;
-        take_answer(own);
-    }
-}
-
-static struct own_lane *
-own_lane_new(struct wait *wait, struct server *server, struct lane_key key)
-{
-    struct own_lane *own = MEM_NEW(struct own_lane);
-
-    own->wait = wait;
-    own->server = server;
-    own->lease.key = key;
-    own->lease.on_lane = on_lane;
-    own->lease.on_gone = on_gone;
-    LIST_INSERT_HEAD(&wait->lanes, own, link);
-    return own;
-}
-
-/* Nobody waits for its answer any more. */
-static void
-own_lane_stop(struct own_lane *own)
-{
-    struct lane *lane = own->lease.lane;
-
-    own->is_asked = false;
-    buf_fini(&own->reply);
-    if (own->call.state != CALL_IDLE)
-        lane_close(&lane, CLOSE_LANE_UNCLEAN);
-    else if (own->lease.is_waiting)
-        server_end_lease(own->server, &own->lease);
-}
-
-static void
-own_lane_free(struct own_lane *own)
-{
-    own_lane_stop(own);
-    if (own->lease.lane != NULL)
-        server_end_lease(own->server, &own->lease);
-    LIST_REMOVE(own, link);
-    chunk_unref(&own->call.body.chunk);
-    mem_free(own);
-}
-
-static struct own_lane *
-find_own(const struct wait *wait, const struct server *server,
-         struct lane_key key)
-{
-    struct own_lane *own;
-
-    LIST_FOREACH(own, &wait->lanes, link)
-    {
-        if (own->server == server && own->lease.lane != NULL &&
-            lane_key_equal(own->lease.key, key))
-            break;
-    }
-    return own;
-}
-
-bool
-wait_takes(struct session *session, struct server *server, struct lane_key key,
-           struct call *call)
-{
-    struct own_lane *own = find_own(session->wait, server, key);
-
-    if (own == NULL)
-        return false;
-    lane_submit(own->lease.lane, call);
-    return true;
-}
-
 /* --- asking -------------------------------------------------------------------------- */
 
 static void
-lease(struct own_lane *own)
+begin_look(struct own_lane *own)
 {
-    struct session *session = own->wait->session;
+    const struct wait *wait = own->wait;
+    const struct client_info *info = wait->session->info;
+    uint64_t now_us = loop_now_us(wait->session->pool->env->loop);
 
-    if (!server_take_shared(own->server, session->lane_number, &own->lease))
-        server_lease(own->server, &own->lease);
+    if (unlikely(wait->may_look && info != NULL &&
+                 (info->elsewhere & own->server->mark) != 0))
+        wait_look_begin(&own->look, wait->wanted, wait->timeout_ms, now_us);
 }
 
 static void
@@ -375,21 +173,17 @@ ask_over(struct wait *wait, uint32_t shard, bool is_scripting)
     struct lane_key key = {.db = wait->session->db,
                            .resp = wait->session->resp,
                            .is_scripting = is_scripting};
-    struct own_lane *own = find_own(wait, server, key);
+    struct own_lane *own = own_lane_find(wait, server, key);
 
     if (own == NULL) {
         own = own_lane_new(wait, server, key);
-        lease(own);
+        own_lane_lease(own);
     }
     wait->left++;
     own->is_asked = true;
     own->shard = shard;
-    if (own->lease.is_waiting)
-        wait->laneless++;
-    else if (own->lease.lane != NULL)
-        submit_now(own);
-    else
-        fail_unreachable(own);
+    begin_look(own);
+    own_lane_ask(own);
 }
 
 /* Its last write may have gone over either kind of lane. */
@@ -480,6 +274,10 @@ wait_begin(const struct incoming *in)
         request_fail(wait->request, request_text_no_map(wait->request));
         return;
     }
+    wait->may_look = in->command->id == COMMAND_ID_WAIT &&
+        view_to_i64(command_arg(&in->args, 1), &wait->wanted) &&
+        view_to_i64(command_arg(&in->args, 2), &wait->timeout_ms) &&
+        wait->timeout_ms >= 0;
     wait->is_zero = session->info != NULL &&
         (session->info->lost & ~session->written) != 0;
     wait->left = 1; /* until all have been asked */
@@ -548,7 +346,9 @@ wait_each_place(struct session *session, wait_place_fn visit, void *arg)
         return;
     LIST_FOREACH(own, &session->wait->lanes, link)
     {
-        if (own->is_asked)
-            visit(arg, own->server, own->lease.lane->client_id);
+        if (!own->is_asked)
+            continue;
+        own->look.is_ended = true;
+        visit(arg, own->server, own->lease.lane->client_id);
     }
 }

@@ -9,9 +9,10 @@
  *
  * The servers asked are those that the session has written to since it last
  * waited, or all.  Others leave a lane before it becomes the session's
- * (upstream/server.h); where there is none, or no room, another is leased.  PING
- * makes most servers count from what they have by then, so that what went over
- * other private lanes counts as well.
+ * (upstream/server.h); where there is none, or no room, another is leased.  What
+ * was written over yet another lane (a large request, another database, WATCH, a
+ * blocking command) counts as well: PING makes most servers count from what they
+ * have by then, and for the others it is checked (session/wait_look.h).
  *
  * When a connection was lost since something was written over it, nobody knows
  * what became of that: the count is 0.
@@ -40,6 +41,18 @@ wait_is(const struct incoming *in)
 void wait_begin(const struct incoming *in);
 /* It is answered, or given up. */
 void wait_end(struct session *session);
+
+/* Something was written to the servers with these marks over lanes that WAIT would
+ * not go over. */
+void wait_note_elsewhere(struct session *session, uint64_t marks);
+
+/* Its lanes are others from now on: its database or RESP version is. */
+static inline void
+wait_note_move(struct session *session)
+{
+    if (session->written != 0 || session->in_flight > 0)
+        wait_note_elsewhere(session, UINT64_MAX);
+}
 
 /* A server has answered a command of the session that may have written. */
 static inline void

@@ -138,6 +138,42 @@ def test_a_replica_that_takes_nothing_does_not_count(proxy, frozen):
     assert fresh.command("WAIT", 1, 20) == b":0\r\n"
 
 
+def write_large(raw):
+    assert raw.command("SET", "b", "x" * 300000) == b"+OK\r\n"
+
+
+def write_elsewhere(raw):
+    assert raw.command("SELECT", 1) == b"+OK\r\n"
+    assert raw.command("SET", "b", value()) == b"+OK\r\n"
+    assert raw.command("SELECT", 0) == b"+OK\r\n"
+
+
+def write_watched(raw):
+    raw.command("WATCH", "b")
+    raw.command("MULTI")
+    raw.command("SET", "b", value())
+    assert raw.command("EXEC") == b"*1\r\n+OK\r\n"
+
+
+def write_blocking(raw):
+    assert raw.command("RPUSH", "b:list", value()) == b":1\r\n"
+    assert raw.command("BLPOP", "b:list", 0)[:2] == b"*2"
+
+
+@pytest.mark.parametrize("write", [write_large, write_elsewhere, write_watched,
+                                   write_blocking])
+def test_what_was_written_over_other_connections_counts(proxy, shards, write):
+    raw = proxy.raw("three")
+    replica = shards[1].servers[1]
+    for _ in range(2):  # over a shared connection, and over its own
+        replica.pause()
+        write(raw)
+        assert raw.command("WAIT", 1, 20) == b":0\r\n"
+        replica.resume()
+        write(raw)
+        assert raw.command("WAIT", 1, 10000) == b":1\r\n"
+
+
 def test_others_do_not_wait_with_it(proxy, frozen):
     waiting = [proxy.raw("three") for _ in range(5)]
     for raw in waiting:
