@@ -4,6 +4,7 @@
 #include "session/pause.h"
 
 #include "base/mem.h"
+#include "session/functions.h"
 #include "session/scripts.h"
 #include "session/survey_priv.h"
 #include "session/transaction.h"
@@ -24,6 +25,7 @@ struct pause {
     struct timer end;
     struct timer quiet;
     LIST_HEAD(, pause_wait) waits;
+    struct functions *functions; /* of which it is known who writes, or NULL */
 };
 
 /* --- what was under way -------------------------------------------------- */
@@ -132,6 +134,7 @@ pause_end(struct session_pool *pool)
         wait_end(pool, LIST_FIRST(&pause->waits));
     timer_stop(&pause->end);
     timer_stop(&pause->quiet);
+    functions_free(&pause->functions);
     pause->mode = PAUSE_NONE;
     pause->end_us = 0;
     pool->attention &= (uint8_t)~ATTENTION_PAUSE;
@@ -231,6 +234,22 @@ pause_must_wait_early(struct session *session, const struct command *command)
     return true;
 }
 
+/* What it is not known of waits until it is; then all are looked at again. */
+static bool
+calls_what_only_reads(const struct incoming *in)
+{
+    struct session_pool *pool = in->session->pool;
+    struct functions **functionsp = &pool->pause->functions;
+
+    if (in->command->id != COMMAND_ID_FCALL)
+        return false;
+    if (*functionsp != NULL && functions_have_failed(*functionsp))
+        functions_free(functionsp);
+    if (*functionsp == NULL)
+        *functionsp = functions_ask(pool, let_go_on);
+    return functions_only_reads(*functionsp, command_arg(&in->args, 1));
+}
+
 bool
 pause_must_wait(const struct incoming *in)
 {
@@ -238,7 +257,8 @@ pause_must_wait(const struct incoming *in)
 
     if (in->session->unfolding != NULL)
         return false; /* EXEC came before */
-    if (pause != NULL && pause->mode == PAUSE_WRITE && scripts_only_reads(in))
+    if (pause != NULL && pause->mode == PAUSE_WRITE &&
+        (scripts_only_reads(in) || calls_what_only_reads(in)))
         return false;
     return pause_must_wait_early(in->session, in->command);
 }

@@ -5,7 +5,8 @@
  * what stands behind it, until the pause ends; the client is not read meanwhile
  * once much is here.  A client that leaves takes its commands with it.  In mode
  * WRITE only those wait that write, or may (EVAL, PUBLISH, PFCOUNT ...); scripts
- * that say that they do not write go on, functions cannot say.
+ * that say that they do not write go on.  So do functions of which the servers say
+ * it, who are asked when the first is called.
  *
  * Who asks is answered when what was under way before is answered, so that
  * nothing more happens at the servers.  Commands that block are not waited for.

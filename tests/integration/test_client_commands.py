@@ -234,6 +234,28 @@ def test_nothing_is_written_once_the_pause_is_answered(server, proxy):
             thread.join()
 
 
+LIBRARY = """#!lua name=lib
+redis.register_function{function_name='look', flags={'no-writes'},
+    callback=function(keys) return redis.call('GET', keys[1]) end}
+redis.register_function('change',
+    function(keys) return redis.call('SET', keys[1], 'x') end)
+"""
+
+
+def test_functions_that_only_read_pass_a_pause_of_writes(proxy):
+    admin, reader, writer = (proxy.raw("demo") for _ in range(3))
+    assert admin.command("FUNCTION", "LOAD", "REPLACE", LIBRARY) == \
+        b"$3\r\nlib\r\n"
+    assert admin.command("CLIENT", "PAUSE", "100000", "WRITE") == b"+OK\r\n"
+    writer.send_command("FCALL", "change", "1", "f1")
+    for key in "f1", "f2", "f3":
+        assert reader.command("FCALL", "look", "1", key) == b"$-1\r\n"
+    assert admin.command("CLIENT", "UNPAUSE") == b"+OK\r\n"
+    assert writer.read_reply() == b"+OK\r\n"
+    assert reader.command("FCALL", "look", "1", "f1") == b"$1\r\nx\r\n"
+    assert admin.command("FUNCTION", "FLUSH") == b"+OK\r\n"
+
+
 # --- CLIENT UNBLOCK ------------------------------------------------------------
 
 def blocked(proxy):
