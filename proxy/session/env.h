@@ -130,8 +130,9 @@ struct session_env {
     unsigned workers;           /* ... of so many */
     bool sweep;                 /* old generations or pools may be done with */
     struct session_list resume; /* may go on: looked at when the turn ends */
-    struct held_list held;        /* have kept answers in this turn ... */
-    struct held_list held_before; /* ... and in the one before */
+    struct held_list held;        /* have kept answers since held_us ... */
+    struct held_list held_before; /* ... and in the spell before */
+    uint64_t held_us;
     struct request *free_requests;
     unsigned free_request_count;
     struct request_scan *scan;  /* the scanner nobody is in the middle of */

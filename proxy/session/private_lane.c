@@ -113,10 +113,10 @@ private_lane_submit(struct session *session, struct request *request,
 }
 
 bool
-private_lane_serves(const struct session *session,
-                    const struct request *request)
+private_lane_is_of(const struct session *session,
+                   const struct request *request)
 {
-    return session->private != NULL && session->private->request == request;
+    return session->private->request == request;
 }
 
 void

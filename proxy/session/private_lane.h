@@ -18,9 +18,17 @@
 void private_lane_submit(struct session *session, struct request *request,
                          bool open_body);
 
+bool private_lane_is_of(const struct session *session,
+                        const struct request *request) MUST_CHECK;
+
 /* Is the request on it? */
-bool private_lane_serves(const struct session *session,
-                         const struct request *request) MUST_CHECK;
+static inline bool
+private_lane_serves(const struct session *session,
+                    const struct request *request)
+{
+    return unlikely(session->private != NULL) &&
+        private_lane_is_of(session, request);
+}
 
 /* The request that has it is answered, lost or given up. */
 void private_lane_release(struct session *session);

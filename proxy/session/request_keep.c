@@ -6,7 +6,8 @@
 #include "session/session.h"
 #include "session/split_job.h"
 
-#define HELD_SMALL 16384 /* kept answers below this are made compact */
+#define HELD_SMALL 16384 /* kept answers below this are made compact ... */
+#define HELD_SPELL_US 1000 /* ... when they are older than this, or twice this */
 
 void
 request_charge(struct request *request, size_t bytes)
@@ -63,7 +64,11 @@ void
 request_compact_held(struct session_env *env)
 {
     struct request *request;
+    uint64_t now_us = loop_now_us(env->loop);
 
+    if (now_us - env->held_us < HELD_SPELL_US)
+        return;
+    env->held_us = now_us;
     while ((request = LIST_FIRST(&env->held_before)) != NULL) {
         LIST_REMOVE(request, held_link);
         request->is_held = false;
@@ -71,7 +76,7 @@ request_compact_held(struct session_env *env)
             split_job_each_reply(request, compact);
         compact(&request->reply, loop_chunks(env->loop));
     }
-    /* They become those of the turn before: the whole list, untouched. */
+    /* They become those of the spell before: the whole list, untouched. */
     request = LIST_FIRST(&env->held);
     LIST_INIT(&env->held);
     if (request != NULL) {

@@ -10,6 +10,17 @@
 #define REQUESTS_SHORT 65536     /* the same while memory is short */
 #define HEAVY_REPLIES 8    /* light replies in a row that end heaviness */
 
+/* Nothing that it has not taken is kept for it, or not too much. */
+static inline bool
+takes_what_it_gets(const struct session *session)
+{
+    if (likely(session->held_bytes + session->stream.out.bytes == 0))
+        return true;
+    return session->stream.out.bytes <=
+        session->pool->settings->output_low_water_bytes &&
+        (session->in_flight == 0 || !session_is_over_limit(session));
+}
+
 bool
 session_has_window(const struct session *session)
 {
@@ -19,11 +30,9 @@ session_has_window(const struct session *session)
         (session->barrier || session->is_heavy || session_is_behind(session) ||
          session->in_flight >= session->window ||
          session->asked_bytes >=
-             (session_is_short(session) ? REQUESTS_SHORT : REQUESTS_HIGH) ||
-         session_is_over_limit(session)))
+             (session_is_short(session) ? REQUESTS_SHORT : REQUESTS_HIGH)))
         return false;
-    return session->stream.out.bytes <=
-        session->pool->settings->output_low_water_bytes;
+    return takes_what_it_gets(session);
 }
 
 bool
