@@ -136,6 +136,20 @@ put_persistence(struct info *info)
     put(info, "async_loading", 0);
 }
 
+/* Where clients have connections of their own servers remember the keys. */
+static void
+put_tracking(struct info *info)
+{
+    const struct pool_settings *pool =
+        admin_source_pool(info->source, info->pool);
+
+    if (pool->tracking == TRACKING_SHARED) {
+        put(info, "tracking_total_keys", SUM(info, tracking_keys));
+        put(info, "tracking_total_items", SUM(info, tracking_items));
+    }
+    put(info, "tracking_total_prefixes", SUM(info, tracking_prefixes));
+}
+
 static void
 put_stats(struct info *info)
 {
@@ -144,9 +158,7 @@ put_stats(struct info *info)
     put(info, "total_net_input_bytes", RECENT(info, request_bytes));
     put(info, "total_net_output_bytes", RECENT(info, reply_bytes));
     put(info, "rejected_connections", RECENT(info, clients_refused));
-    put(info, "tracking_total_keys", SUM(info, tracking_keys));
-    put(info, "tracking_total_items", SUM(info, tracking_items));
-    put(info, "tracking_total_prefixes", SUM(info, tracking_prefixes));
+    put_tracking(info);
     put(info, "total_error_replies",
         RECENT(info, forward_error) + RECENT(info, errors_server));
 }

@@ -145,6 +145,17 @@ read_transactions(struct report *report, const struct node *node, void *target)
         report_found(report, node, "transactions", "queued or direct");
 }
 
+static void
+read_tracking(struct report *report, const struct node *node, void *target)
+{
+    struct pool_settings *pool = target;
+
+    if (view_equal(node_text(node), VIEW("direct")))
+        pool->tracking = TRACKING_DIRECT;
+    else if (!view_equal(node_text(node), VIEW("shared")))
+        report_found(report, node, "tracking", "shared or direct");
+}
+
 typedef int (*access_fn)(struct access *access, struct view rules,
                          struct error *error);
 

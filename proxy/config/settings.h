@@ -76,6 +76,12 @@ enum transactions {
     TRANSACTIONS_DIRECT  /* each at once, over a connection of its own */
 };
 
+/* Over which connections servers tell clients what is changed. */
+enum tracking_way {
+    TRACKING_SHARED, /* one for all of a worker, but with NOLOOP */
+    TRACKING_DIRECT  /* each client's own */
+};
+
 struct pool_settings {
     char *name;
     struct address_text *listens;
@@ -96,6 +102,7 @@ struct pool_settings {
     struct address_text *seeds;         /* cluster: where to ask for servers */
     size_t seed_count;                  /* 0: they are listed */
     enum read_from read_from;
+    enum tracking_way tracking;
     bool rejects_without_quorum;        /* on_no_quorum: reject_writes */
     struct zone_rule *zones;            /* of a cluster's nodes */
     size_t zone_count;

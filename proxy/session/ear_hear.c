@@ -1,15 +1,10 @@
 /*
  * session/ear_hear.c - understanding what a server says of changed keys.
- *
- *   >2 invalidate *2 k l     these keys were changed
- *   >2 invalidate _          all were
  */
 #include "session/ear.h"
 #include "base/mem.h"
-#include "resp/reply_read.h"
+#include "session/news.h"
 #include "session/tracking.h"
-
-#define FRAME_MAX 16777216 /* a longer one is taken for "all" */
 
 /* --- answers ---------------------------------------------------------------- */
 
@@ -38,21 +33,15 @@ take_no(struct ear *ear, struct view line)
 
 /* --- what was changed --------------------------------------------------------- */
 
-/* A list of keys, or null; other pushes are not for us. */
 static void
 take_push(struct ear *ear, struct extent frame)
 {
-    struct view rest = view_of(frame.chunk->data + frame.off, frame.len);
-    struct reply_item item;
+    struct extent keys;
 
-    if (!reply_next(&rest, &item) || item.count != 2 ||
-        !reply_next(&rest, &item) || !view_equal(item.text, VIEW("invalidate")))
+    if (!news_read(frame, &keys))
         return;
-    struct extent keys = frame;
-    keys.off += frame.len - (uint32_t)rest.len;
-    keys.len = (uint32_t)rest.len;
-    if (!reply_next(&rest, &item) || item.is_null || item.type != RESP_ARRAY)
-        tracking_tell_all(ear->tracking);
+    if (keys.chunk == NULL)
+        tracking_tell_flush(ear->tracking, ear->listening.server);
     else
         tracking_tell_keys(ear->tracking, keys);
 }
@@ -83,7 +72,7 @@ ear_on_frame(struct lane_lease *lease, const struct reply_piece *piece)
     struct ear *ear = CONTAINER_OF(lease, struct ear, listening.lease);
     struct extent frame;
 
-    switch (listening_hear(&ear->listening, piece, FRAME_MAX, &frame)) {
+    switch (listening_hear(&ear->listening, piece, NEWS_MAX, &frame)) {
     case HEARD_PART:
         return;
     case HEARD_WHOLE:

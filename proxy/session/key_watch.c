@@ -13,6 +13,7 @@
 #include "session/replica_read.h"
 #include "session/retry.h"
 #include "session/sentence.h"
+#include "session/trail.h"
 #include "session/transaction_priv.h"
 
 #define UNWATCH_WORDS "*1\r\n$7\r\nUNWATCH\r\n"
@@ -25,6 +26,8 @@ struct key_watch {
     struct request *request; /* waits for the lane */
     struct place place;      /* of the keys */
     uint32_t shard;          /* of the server, by the session's generation */
+    uint64_t trail;         /* number of the lane with which the client tracks,
+                                if that is it, or 0 */
     bool is_asked;           /* it is there behind ASKING only */
     bool is_watching;        /* WATCH has been answered */
     bool is_broken;          /* ... and nobody knows what has become of it */
@@ -35,7 +38,8 @@ struct key_watch {
 static bool
 has_lane(const struct key_watch *watch)
 {
-    return watch->lease.lane != NULL || watch->lease.is_waiting;
+    return watch->lease.lane != NULL || watch->lease.is_waiting ||
+        watch->trail != 0;
 }
 
 /* Not to be used by anybody else: it may still watch. */
@@ -44,6 +48,8 @@ drop_lane(struct key_watch *watch)
 {
     struct lane *lane = watch->lease.lane;
 
+    trail_drop(watch->session, watch->trail);
+    watch->trail = 0;
     watch->request = NULL;
     if (watch->lease.is_waiting)
         server_end_lease(watch->server, &watch->lease);
@@ -78,7 +84,7 @@ give_back(struct session *session)
 {
     struct key_watch *watch = session->watch;
 
-    if (has_lane(watch))
+    if (has_lane(watch) && watch->trail == 0)
         server_end_lease(watch->server, &watch->lease);
     forget(session);
 }
@@ -133,7 +139,53 @@ is_on_lane(const struct key_watch *watch, const struct request *request)
         attempt_lane_key(request->session, &request->attempt);
 
     return watch->server == request_server(request) &&
-        watch->lease.key.db == key.db && watch->lease.key.resp == key.resp;
+        watch->lease.key.db == key.db &&
+        (watch->lease.key.resp == key.resp || watch->trail != 0);
+}
+
+/* If it is another one than before, what was watched over that is lost. */
+static void
+note_trail(struct key_watch *watch, uint64_t number)
+{
+    watch->is_broken |= watch->is_watching && watch->trail != number;
+    watch->trail = number;
+}
+
+/* The lane with which the client tracks has all of its commands.  False: it has
+ * none there. */
+static bool
+submit_on_trail(struct key_watch *watch)
+{
+    struct request *request = watch->request;
+
+    request->refs++; /* the call's */
+    if (trail_takes(request, watch->server, watch->lease.key,
+                     &request->call)) {
+        note_trail(watch, trail_number(request->session, watch->server));
+        watch->request = NULL;
+        return true;
+    }
+    request->refs--;
+    return false;
+}
+
+static void
+submit(struct key_watch *watch)
+{
+    if (watch->lease.lane == NULL) {
+        watch->server = request_server(watch->request);
+        watch->lease.key =
+            attempt_lane_key(watch->session, &watch->request->attempt);
+        if (submit_on_trail(watch))
+            return;
+        server_lease(watch->server, &watch->lease);
+    }
+    if (watch->lease.lane != NULL || watch->lease.is_waiting)
+        trail_note_detour(watch->session, watch->server);
+    if (watch->lease.lane != NULL)
+        submit_now(watch);
+    else if (!watch->lease.is_waiting)
+        unreachable(watch);
 }
 
 void
@@ -142,22 +194,17 @@ key_watch_submit(struct request *request)
     struct session *session = request->session;
     struct key_watch *watch = session->watch;
 
+    /* What EXEC waited for, if anything, may have taken its lane away. */
+    if (request->ends_watch && key_watch_is_broken(session)) {
+        key_watch_take_loss(request, false);
+        return;
+    }
     if (has_lane(watch) && !is_on_lane(watch, request))
         drop_lane(watch);
     watch->request = request;
     watch->shard = request->shard;
     watch->is_asked = request->call.asking;
-    if (watch->lease.lane == NULL) {
-        watch->server = request_server(request);
-        watch->lease.key = attempt_lane_key(session, &request->attempt);
-        server_lease(watch->server, &watch->lease);
-        if (watch->lease.is_waiting)
-            return;
-    }
-    if (watch->lease.lane != NULL)
-        submit_now(watch);
-    else
-        unreachable(watch);
+    submit(watch);
 }
 
 /* --- beginning ----------------------------------------------------------------- */
@@ -275,10 +322,12 @@ key_watch_is_broken(const struct session *session)
 {
     const struct key_watch *watch = session->watch;
 
-    return watch != NULL &&
-        (watch->is_broken || watch->lease.lane == NULL ||
-         watch->lease.key.db != session->db ||
-         watch->lease.key.resp != session->resp);
+    if (watch == NULL || watch->is_broken)
+        return watch != NULL;
+    if (watch->trail != 0)
+        return !trail_is_there(session, watch->trail);
+    return watch->lease.lane == NULL || watch->lease.key.db != session->db ||
+        watch->lease.key.resp != session->resp;
 }
 
 void

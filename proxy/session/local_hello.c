@@ -8,6 +8,7 @@
 #include "base/version.h"
 #include "resp/encode.h"
 #include "session/local_priv.h"
+#include "session/trail.h"
 #include "session/wait.h"
 
 #define HELLO_NOAUTH                                                       \
@@ -144,10 +145,11 @@ local_hello(const struct local_call *call)
         return LOCAL_REPLY;
     if (hello.has_name)
         client_set_name(call->session, hello.name);
-    if (hello.version != 0 && hello.version != call->session->resp)
+    if (hello.version != 0 && hello.version != call->session->resp) {
         wait_note_move(call->session);
-    if (hello.version != 0)
         call->session->resp = (uint8_t)hello.version;
+        trail_note_version(call->session);
+    }
     hello_encode(call->session, call->out);
     return LOCAL_REPLY;
 }

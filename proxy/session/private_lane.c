@@ -10,6 +10,7 @@
 #include "session/replica_read.h"
 #include "session/retry.h"
 #include "session/sentence.h"
+#include "session/trail.h"
 #include "session/upload.h"
 
 struct private_lane {
@@ -18,13 +19,13 @@ struct private_lane {
     struct session *session;
     struct request *request; /* waits for the lane, or is on it */
     bool open_body;
+    bool is_of_trail; /* one with which the client tracks, no lease */
 };
 
 static void
-submit_now(struct private_lane *private)
+submit_now(struct private_lane *private, struct lane *lane)
 {
     struct request *request = private->request;
-    struct lane *lane = private->lease.lane;
 
     request->refs++; /* the call's */
     if (private->open_body) {
@@ -60,7 +61,7 @@ on_lane(struct lane_lease *lease)
     if (lease->lane == NULL)
         lane_unreachable(private);
     else
-        submit_now(private);
+        submit_now(private, lease->lane);
 }
 
 /* The call on it has been or will be told by itself. */
@@ -80,6 +81,34 @@ private_of(struct session *session)
         session->private->lease.on_gone = on_gone;
     }
     return session->private;
+}
+
+/* A lane that the session has already.  False: it has none there. */
+static bool
+submit_on_trail(struct private_lane *private)
+{
+    struct request *request = private->request;
+    struct lane *lane = trail_lane(request, private->server,
+                                    private->lease.key, &request->call);
+
+    if (lane == NULL)
+        return false;
+    private->is_of_trail = true;
+    submit_now(private, lane);
+    return true;
+}
+
+static void
+submit_over_lease(struct private_lane *private)
+{
+    server_lease(private->server, &private->lease);
+    if (private->lease.lane == NULL && !private->lease.is_waiting) {
+        lane_unreachable(private);
+        return;
+    }
+    trail_note_detour(private->session, private->server);
+    if (!private->lease.is_waiting)
+        submit_now(private, private->lease.lane);
 }
 
 void
@@ -103,13 +132,8 @@ private_lane_submit(struct session *session, struct request *request,
         lane_unreachable(private);
         return;
     }
-    server_lease(private->server, &private->lease);
-    if (private->lease.is_waiting)
-        return;
-    if (private->lease.lane != NULL)
-        submit_now(private);
-    else
-        lane_unreachable(private);
+    if (!submit_on_trail(private))
+        submit_over_lease(private);
 }
 
 bool
@@ -128,9 +152,12 @@ private_lane_release(struct session *session)
         return;
     private->request = NULL;
     blocking_withdraw(session);
-    if (private->server != NULL)
+    if (private->is_of_trail)
+        trail_release(session, private->server);
+    else if (private->server != NULL)
         server_end_lease(private->server, &private->lease);
     private->server = NULL;
+    private->is_of_trail = false;
 }
 
 void

@@ -566,7 +566,7 @@ request_submit(struct request *request)
         return;
     }
     request->refs++; /* the call's */
-    if (likely(wait_submit(session, server, key, &request->call)))
+    if (likely(wait_submit(request, server, key, &request->call)))
         return;
     request->refs--;
     if (holding_take_loss(request, &request->attempt, request->shard, false))

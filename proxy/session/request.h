@@ -86,6 +86,7 @@ struct request {
                                 ours, as far as was known when it was sent */
     uint8_t tries;           /* times it was sent again */
     uint8_t script_loads;    /* times that its script was to be loaded */
+    bool is_cached;          /* CLIENT CACHING was said in front of it */
     uint8_t error;           /* if reply_type is '-': where it is counted */
     struct lane *paused;     /* the lane that waits for our turn, or NULL */
     size_t unsent;           /* while one does: what its client has not taken */

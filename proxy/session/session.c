@@ -18,6 +18,7 @@
 #include "session/pause.h"
 #include "session/private_lane.h"
 #include "session/subscriber.h"
+#include "session/trail.h"
 #include "session/transaction.h"
 #include "session/unfold.h"
 #include "session/upload.h"
@@ -106,6 +107,7 @@ session_catch_up(struct session *session)
     session_leave_generation(session);
     session->generation = pool_join(pool->pool);
     transaction_note_generation(session);
+    trail_note_generation(session);
     if (pool->settings->redis_auth == NULL)
         session->authenticated = true;
 }

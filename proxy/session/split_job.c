@@ -164,7 +164,6 @@ void
 part_send(struct part_call *part)
 {
     struct request *request = part->request;
-    struct session *session = request->session;
     struct lane_key key = part_lane_key(part);
 
     if (retry_is_barred(request->command, part_server(part))) {
@@ -178,7 +177,7 @@ part_send(struct part_call *part)
     }
     request->refs++; /* the call's */
     if (fanout_lease(part, key) ||
-        wait_submit(session, part_server(part), key, &part->call))
+        wait_submit(request, part_server(part), key, &part->call))
         return;
     request->refs--;
     if (holding_take_loss(request, &part->attempt, part_shard(part), false))

@@ -12,6 +12,7 @@
 #include "session/sentence.h"
 #include "session/session.h"
 #include "session/split_job_priv.h"
+#include "session/trail.h"
 
 /* One part. */
 struct racer {
@@ -305,6 +306,7 @@ racer_start(struct racer *racer)
 void
 stream_race_go(struct stream_race *race)
 {
+    trail_note_detour(race->request->session, NULL);
     for (uint32_t i = 0; i < race->count; i++) {
         if (!racer_start(&race->racers[i]))
             return;

@@ -11,6 +11,7 @@
 #include "session/deadline.h"
 #include "session/relay.h"
 #include "session/sentence.h"
+#include "session/trail.h"
 
 static struct session *
 session_of(const struct tracker *tracker)
@@ -156,6 +157,30 @@ tracker_tell(struct tracker *tracker, struct extent keys)
 }
 
 void
+tracker_tell_at_once(struct tracker *tracker, struct extent keys)
+{
+    if (session_of(tracker)->state == SESSION_OPEN)
+        give(tracker, keys);
+}
+
+bool
+tracker_is_repeated(struct tracker *tracker, const struct server *server)
+{
+    bool is_idle = TAILQ_EMPTY(&session_of(tracker)->queue);
+    uint64_t before = tracker->flushed;
+
+    if (tracker->options.is_bcast)
+        return false;
+    if (before == 0 || (before & server->mark) != 0) {
+        /* What is under way may read what that one has not emptied yet. */
+        tracker->flushed = is_idle ? server->mark : 0;
+        return false;
+    }
+    tracker->flushed |= server->mark;
+    return true;
+}
+
+void
 tracker_flush(struct tracker *tracker)
 {
     const struct session *session = session_of(tracker);
@@ -258,6 +283,7 @@ tracker_free(struct subscriber *subscriber)
 
     if (tracker == NULL)
         return;
+    trail_free(tracker);
     subscriber->tracker = NULL;
     tracking_leave_marks(tracker->tracking, &tracker->marker);
     prefixes_drop(&tracker->tracking->prefixes, tracker);
@@ -369,6 +395,46 @@ ask_for_target(struct tracker *tracker, const struct request *request)
     buf_fini(&id);
 }
 
+/* Has it connections of its own, or will it have them? */
+static bool
+has_trail(const struct tracker *tracker, const struct track_options *options)
+{
+    return tracker->trail != NULL || options->is_noloop ||
+        tracker->tracking->pool->settings->tracking == TRACKING_DIRECT;
+}
+
+/* The servers remember what it reads from now on. */
+static void
+begin_trail(struct tracker *tracker, const struct track_options *options,
+            const struct command_args *args)
+{
+    bool was_shared = tracker->options.is_on && tracker->trail == NULL;
+
+    take_options(tracker, options, args);
+    trail_begin(tracker, args);
+    if (!was_shared)
+        return;
+    tracking_leave_marks(tracker->tracking, &tracker->marker);
+    tracker->marker = marker_new(tracker);
+    tracker_tell(tracker, (struct extent){0});
+}
+
+/* Is all done, so that it can be answered? */
+static bool
+begin_now(struct tracker *tracker, const struct command_args *args,
+          const struct track_options *options)
+{
+    if (has_trail(tracker, options)) {
+        begin_trail(tracker, options, args);
+        return trail_is_settled(tracker);
+    }
+    tracking_listen(tracker->tracking);
+    if (!tracking_is_settled(tracker->tracking))
+        return false;
+    take_options(tracker, options, args);
+    return true;
+}
+
 bool
 tracker_begin(struct session *session, const struct command *command,
               const struct command_args *args,
@@ -376,17 +442,16 @@ tracker_begin(struct session *session, const struct command *command,
 {
     struct tracker *tracker = get(session);
 
-    tracking_listen(tracker->tracking);
-    if (options->redirect == 0 && tracking_is_settled(tracker->tracking)) {
-        take_options(tracker, options, args);
+    if (options->redirect == 0 && begin_now(tracker, args, options))
         return true;
-    }
+    if (options->redirect != 0 && !has_trail(tracker, options))
+        tracking_listen(tracker->tracking);
     const struct request *request =
         begin_waiting(session, command, args, options);
-    if (options->redirect == 0)
-        tracker->waits = true; /* until servers are heard */
-    else
+    if (options->redirect != 0)
         ask_for_target(tracker, request);
+    else
+        tracker->waits = tracker->trail == NULL; /* until servers are heard */
     return false;
 }
 
@@ -418,14 +483,26 @@ tracker_on_settled(struct tracker *tracker)
     request_unref(&request);
 }
 
-/* One that tracks already goes on as before. */
+void
+tracker_on_trail(struct tracker *tracker)
+{
+    struct request *request = take_request(tracker);
+
+    if (request == NULL)
+        return;
+    request_answer(request, VIEW("+OK\r\n"));
+    request_unref(&request);
+}
+
+/* One that tracks already goes on as before, unless servers know of it. */
 static void
 fail(struct tracker *tracker, struct view text)
 {
     struct session *session = session_of(tracker);
+    bool is_before = tracker->asks || tracker->trail == NULL;
     struct request *request = take_request(tracker);
 
-    if (!tracker->options.is_on)
+    if (!tracker->options.is_on || !is_before)
         tracker_end(session);
     if (request == NULL)
         return;
@@ -450,10 +527,31 @@ tracker_on_late(struct request *request)
         fail(tracker,
              VIEW("ERR proxy: the question to all workers was not "
                   "answered in time"));
-    else if (LIST_EMPTY(&tracker->tracking->ears))
+    else if (trail_has_no_map(tracker) ||
+             (tracker->trail == NULL && LIST_EMPTY(&tracker->tracking->ears)))
         fail(tracker, request_text_no_map(request));
+    else if (tracker->trail != NULL)
+        tracker_on_trail(tracker);
     else
         tracker_on_settled(tracker);
+}
+
+/* Now that it is known where whoever is told is. */
+static void
+begin_redirected(struct tracker *tracker)
+{
+    struct request_scan scan;
+
+    if (!has_trail(tracker, &tracker->wanted)) {
+        tracker->waits = true;
+        tracking_settle(tracker->tracking);
+        return;
+    }
+    struct command_args args = body_words(&scan, &tracker->request->call.body);
+    begin_trail(tracker, &tracker->wanted, &args);
+    request_scan_fini(&scan);
+    if (trail_is_settled(tracker))
+        tracker_on_trail(tracker);
 }
 
 /* Each worker says its number, or nothing. */
@@ -470,7 +568,6 @@ tracker_on_target(struct request *request, struct view text)
         return;
     }
     tracker->asks = false;
-    tracker->waits = true;
     tracker->wanted.worker = (unsigned)worker;
-    tracking_settle(tracker->tracking);
+    begin_redirected(tracker);
 }

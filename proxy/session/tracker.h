@@ -24,6 +24,8 @@
 #include "session/subscriber.h"
 #include "session/tracking.h"
 
+struct trail;
+
 #define TRACKER_LATE_MAX 65536
 #define TRACKER_PUSH_HEAD ">2\r\n$10\r\ninvalidate\r\n"
 #define TRACKER_NO_SUCH_CLIENT \
@@ -37,7 +39,7 @@ struct track_options {
     uint64_t redirect; /* the client that is told instead, or 0 */
     unsigned worker;   /* where that is */
     uint32_t prefixes; /* how many were named */
-    bool is_noloop;    /* told, but what it says is not heeded */
+    bool is_noloop;    /* what it changes itself is not told */
 };
 
 /* News that is told behind answers. */
@@ -67,6 +69,9 @@ struct tracker {
     bool waits;              /* ... for that */
     bool is_acting;          /* a command of it is being acted upon */
     bool is_caching;         /* CLIENT CACHING was said of the next command */
+    struct trail *trail;   /* it has connections of its own, or NULL */
+    uint64_t acting_after;   /* the last request before what is acted upon */
+    uint64_t flushed;        /* marks of servers that were, since it last read */
 };
 
 /* The tracker of a client, or NULL when it does not track. */
@@ -93,6 +98,8 @@ tracker_redirect(const struct session *session)
 bool tracker_begin(struct session *session, const struct command *command,
                    const struct command_args *args,
                    const struct track_options *options) MUST_CHECK;
+/* The same of one that has connections of its own: all servers have said yes. */
+void tracker_on_trail(struct tracker *tracker);
 /* CLIENT TRACKING OFF. */
 void tracker_end(struct session *session);
 /* The subscriber goes. */
@@ -120,6 +127,12 @@ void tracker_note_server(struct session *session, const struct server *server);
 
 /* These keys were changed, or all. */
 void tracker_tell(struct tracker *tracker, struct extent keys);
+/* The same, whatever is under way. */
+void tracker_tell_at_once(struct tracker *tracker, struct extent keys);
+/* All keys at this server were, and it need not be told: another has said so, it
+ * was told, and has read nothing since.  (With BCAST others may have read.) */
+bool tracker_is_repeated(struct tracker *tracker,
+                         const struct server *server) MUST_CHECK;
 /* An answer has ended, and what is behind it may be told. */
 void tracker_flush(struct tracker *tracker);
 /* Tell what was kept back for so long.  Is any left that was not told? */

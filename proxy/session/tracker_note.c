@@ -6,6 +6,7 @@
 #include "resp/reply_read.h"
 #include "session/retry.h"
 #include "session/tracker.h"
+#include "session/trail.h"
 
 /* --- where ------------------------------------------------------------------ */
 
@@ -146,6 +147,14 @@ tell_exposed(struct tracker *tracker, struct exposed *exposed)
     buf_fini(&exposed->keys);
 }
 
+static void
+begin_act(struct tracker *tracker)
+{
+    tracker->is_acting = true;
+    tracker->acting_after = tracker->tracking->pool->env->next_request_id;
+    tracker->flushed = 0;
+}
+
 void
 tracker_note(const struct incoming *in)
 {
@@ -153,9 +162,15 @@ tracker_note(const struct incoming *in)
     struct tracker *tracker = tracker_of(session);
     struct exposed exposed = {0};
 
-    if (tracker == NULL || !tracker->options.is_on || !is_kept(tracker))
+    if (tracker == NULL || !tracker->options.is_on)
         return;
-    tracker->is_acting = true;
+    if (tracker->trail != NULL) {
+        begin_act(tracker); /* the rest its servers know */
+        return;
+    }
+    if (!is_kept(tracker))
+        return;
+    begin_act(tracker);
     if (session->transaction == NULL) {
         buf_fini(&tracker->queued); /* of one that was discarded */
         note_command(tracker, in, &exposed);
@@ -193,6 +208,7 @@ tracker_note_acted(struct session *session, const struct command *command)
 
     if (tracker == NULL)
         return;
+    trail_note_caching(session);
     if (!is_about_client(command))
         forget_caching(tracker, session);
     tracker_end_act(tracker);
@@ -214,10 +230,15 @@ tracker_note_upload(struct session *session, const struct command *command,
     struct tracker *tracker = tracker_of(session);
     struct exposed exposed = {0};
 
-    if (tracker == NULL || !tracker->options.is_on || !is_kept(tracker) ||
-        !is_read(command))
+    if (tracker == NULL || !tracker->options.is_on)
         return;
-    tracker->is_acting = true;
+    if (tracker->trail != NULL) {
+        begin_act(tracker);
+        return;
+    }
+    if (!is_kept(tracker) || !is_read(command))
+        return;
+    begin_act(tracker);
     note_key(tracker, session, key, &exposed);
     tell_exposed(tracker, &exposed);
 }
@@ -227,7 +248,7 @@ tracker_note_server(struct session *session, const struct server *server)
 {
     struct tracker *tracker = tracker_of(session);
 
-    if (tracker != NULL && tracker->options.is_on &&
+    if (tracker != NULL && tracker->options.is_on && tracker->trail == NULL &&
         !tracking_hears(tracker->tracking, server))
         tracker_tell(tracker, (struct extent){0});
 }

@@ -9,6 +9,7 @@
 #include "session/board.h"
 #include "session/session.h"
 #include "session/tracker.h"
+#include "session/trail.h"
 
 #define LATE_MS 100   /* how long answers may keep news back */
 #define CLEANING_MS 1 /* between two steps of freeing marks */
@@ -190,12 +191,32 @@ on_cleaning(struct timer *timer, void *arg)
 
 /* --- telling -------------------------------------------------------------------- */
 
-/* Whoever has too much is closed when all have been told. */
-static void
-close_those_over(struct tracking *tracking)
+void
+tracking_close_those_over(struct tracking *tracking)
 {
     if (tracking->pool->board != NULL)
         board_close_those_over(tracking->pool->board);
+}
+
+static bool
+hears_by_ears(const struct tracker *tracker)
+{
+    return tracker->options.is_on && tracker->trail == NULL;
+}
+
+static void
+tell_all(struct tracking *tracking, struct tracker *tracker)
+{
+    tracking_leave_marks(tracking, &tracker->marker);
+    tracker->marker = marker_new(tracker);
+    tracker_tell(tracker, (struct extent){0});
+}
+
+static void
+end_telling(struct tracking *tracking)
+{
+    tracking_count(tracking);
+    tracking_close_those_over(tracking);
 }
 
 void
@@ -204,14 +225,22 @@ tracking_tell_all(struct tracking *tracking)
     struct tracker *tracker;
 
     TAILQ_FOREACH (tracker, &tracking->trackers, link) {
-        if (!tracker->options.is_on)
-            continue;
-        tracking_leave_marks(tracking, &tracker->marker);
-        tracker->marker = marker_new(tracker);
-        tracker_tell(tracker, (struct extent){0});
+        if (hears_by_ears(tracker))
+            tell_all(tracking, tracker);
     }
-    tracking_count(tracking);
-    close_those_over(tracking);
+    end_telling(tracking);
+}
+
+void
+tracking_tell_flush(struct tracking *tracking, const struct server *server)
+{
+    struct tracker *tracker;
+
+    TAILQ_FOREACH (tracker, &tracking->trackers, link) {
+        if (hears_by_ears(tracker) && !tracker_is_repeated(tracker, server))
+            tell_all(tracking, tracker);
+    }
+    end_telling(tracking);
 }
 
 /* A list of one key, as a reply has it. */
@@ -297,8 +326,10 @@ tell_interested(struct tracking *tracking, const struct prefix *prefix,
                               view_of(keys.chunk->data + keys.off, keys.len));
     if (found.chunk == NULL)
         return;
-    LIST_FOREACH (interest, &prefix->interests, link)
-        tracker_tell(interest->tracker, found);
+    LIST_FOREACH (interest, &prefix->interests, link) {
+        if (interest->tracker->trail == NULL)
+            tracker_tell(interest->tracker, found);
+    }
     chunk_unref(&found.chunk);
 }
 
@@ -311,8 +342,7 @@ tracking_tell_keys(struct tracking *tracking, struct extent keys)
     while ((entry = dict_next(&tracking->prefixes, entry)) != NULL)
         tell_interested(tracking, CONTAINER_OF(entry, struct prefix, entry),
                         keys);
-    tracking_count(tracking);
-    close_those_over(tracking);
+    end_telling(tracking);
 }
 
 /* --- marks ---------------------------------------------------------------------- */
@@ -353,7 +383,7 @@ on_timer(struct timer *timer, void *arg)
 
     TAILQ_FOREACH (tracker, &tracking->trackers, link)
         again |= tracker_hurry(tracker, now_us, LATE_MS);
-    close_those_over(tracking);
+    tracking_close_those_over(tracking);
     if (again)
         timer_start(timer, LATE_MS);
 }
@@ -402,6 +432,30 @@ tracking_free(struct session_pool *pool)
     mem_free(tracking);
 }
 
+/* Does anybody go by the ears, or wait to? */
+static bool
+is_listened(const struct tracking *tracking)
+{
+    const struct tracker *tracker;
+
+    TAILQ_FOREACH (tracker, &tracking->trackers, link) {
+        if (tracker->trail == NULL)
+            return true;
+    }
+    return false;
+}
+
+static void
+follow_trails(struct tracking *tracking)
+{
+    struct tracker *tracker;
+
+    TAILQ_FOREACH (tracker, &tracking->trackers, link) {
+        if (tracker->trail != NULL)
+            trail_follow(tracker);
+    }
+}
+
 void
 tracking_follow(struct session_pool *pool)
 {
@@ -410,7 +464,8 @@ tracking_follow(struct session_pool *pool)
     if (likely(tracking == NULL))
         return;
     drop_ears(tracking, false);
-    if (TAILQ_EMPTY(&tracking->trackers))
+    follow_trails(tracking);
+    if (!is_listened(tracking))
         return;
     tracking_listen(tracking);
     tracking_tell_all(tracking);
@@ -426,15 +481,19 @@ tracking_tick(struct session_pool *pool, uint64_t now_us)
 
     if (likely(tracking == NULL))
         return;
-    if (TAILQ_EMPTY(&tracking->trackers) &&
-        ++tracking->idle_ticks >= IDLE_TICKS) {
+    if (!is_listened(tracking) && ++tracking->idle_ticks >= IDLE_TICKS)
         drop_ears(tracking, true);
+    if (TAILQ_EMPTY(&tracking->trackers) && LIST_EMPTY(&tracking->ears)) {
         if (tracking->targets.count == 0)
             tracking_free(pool);
         return;
     }
-    TAILQ_FOREACH (tracker, &tracking->trackers, link)
+    TAILQ_FOREACH (tracker, &tracking->trackers, link) {
         tracker_tell_owed(tracker);
+        if (tracker->trail != NULL)
+            trail_tick(tracker, now_us);
+    }
+    tracking_close_those_over(tracking);
     LIST_FOREACH (ear, &tracking->ears, link)
         listening_look(&ear->listening, now_us);
 }

@@ -36,6 +36,9 @@
  * What is told behind answers is told at once as well when these take longer
  * than a moment, so that a client which waits in BLPOP hears of other keys.
  *
+ * All that is for clients who share connections; a client with connections of its own
+ * (session/trail.h) stands in the list of trackers, without marks.
+ *
  * A table that is full forgets the oldest key, of which its clients are told
  * that it was changed (tracking_table_max_keys).
  *
@@ -89,10 +92,16 @@ void tracking_leave_marks(struct tracking *tracking, struct marker **markerp);
 /* Marks or prefixes are others than before. */
 void tracking_count(const struct tracking *tracking);
 
-/* All keys were changed, for all that is known. */
+/* All keys were changed, for all that is known; of those who go by the ears. */
 void tracking_tell_all(struct tracking *tracking);
+/* This server says so. */
+void tracking_tell_flush(struct tracking *tracking,
+                         const struct server *server);
 /* These were: a list of them, as it stands in a reply. */
 void tracking_tell_keys(struct tracking *tracking, struct extent keys);
+
+/* Whoever has too much is closed when all have been told. */
+void tracking_close_those_over(struct tracking *tracking);
 
 /* An ear has another state. */
 void tracking_on_ear(struct tracking *tracking);

@@ -12,6 +12,7 @@
 #include "session/holding.h"
 #include "session/replica_read.h"
 #include "session/blocking.h"
+#include "session/trail.h"
 #include "session/transaction_priv.h"
 #include "session/unfold.h"
 #include "session/key_watch.h"
@@ -501,7 +502,8 @@ multi(const struct incoming *in)
     buf_append_str(&session->transaction->bytes, MULTI_WORDS);
     session->transaction->size = sizeof(MULTI_WORDS) - 1;
     session->transaction->is_direct =
-        session->pool->settings->transactions == TRANSACTIONS_DIRECT;
+        session->pool->settings->transactions == TRANSACTIONS_DIRECT &&
+        !trail_is_on(session); /* its own lane has all of its commands */
     bind_to_the_only_one(session);
     transaction_answer(in, VIEW("+OK\r\n"));
 }

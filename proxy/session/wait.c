@@ -19,6 +19,12 @@ wait_lose(struct session *session, uint64_t marks)
 }
 
 void
+wait_note_loss(struct session *session, const struct server *server)
+{
+    wait_lose(session, server->mark);
+}
+
+void
 wait_note_elsewhere(struct session *session, uint64_t marks)
 {
     client_info_of(session)->elsewhere |= marks;
@@ -246,6 +252,12 @@ wait_of(struct session *session)
         LIST_INIT(&session->wait->lanes);
     }
     return session->wait;
+}
+
+void
+wait_note_own(struct session *session)
+{
+    (void)wait_of(session);
 }
 
 static struct request *

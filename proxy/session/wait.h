@@ -70,18 +70,26 @@ typedef void (*wait_place_fn)(void *arg, struct server *server,
 void wait_each_place(struct session *session, wait_place_fn visit, void *arg);
 
 /* The slow part of wait_submit(). */
-bool wait_takes(struct session *session, struct server *server,
-                struct lane_key key, struct call *call) MUST_CHECK;
+bool wait_submit_slow(struct request *request, struct server *server,
+                      struct lane_key key, struct call *call) MUST_CHECK;
 
-/* As server_submit(), over the session's own lane if it has one there. */
+/* As server_submit(), over the session's own lane if it has one there, whether
+ * from here or as it tracks by itself (session/trail.h). */
 static inline bool
-wait_submit(struct session *session, struct server *server,
+wait_submit(struct request *request, struct server *server,
             struct lane_key key, struct call *call)
 {
-    return (unlikely(session->wait != NULL) &&
-            wait_takes(session, server, key, call)) ||
-        server_submit(server, key, session->lane_number, call);
+    const struct session *session = request->session;
+
+    if (unlikely(session->wait != NULL))
+        return wait_submit_slow(request, server, key, call);
+    return server_submit(server, key, session->lane_number, call);
 }
+
+/* The session has own lanes: wait_submit() takes the slow way. */
+void wait_note_own(struct session *session);
+/* It has lost its lane to this server. */
+void wait_note_loss(struct session *session, const struct server *server);
 
 /* Servers have lost shared lanes: tell who has written over them. */
 void wait_note_losses(struct session_pool *pool);

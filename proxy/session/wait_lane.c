@@ -7,6 +7,7 @@
 #include "resp/encode.h"
 #include "session/blocking.h"
 #include "session/sentence.h"
+#include "session/trail.h"
 #include "session/wait_priv.h"
 
 #define PING_WORDS "*1\r\n$4\r\nPING\r\n"
@@ -218,14 +219,20 @@ own_lane_find(const struct wait *wait, const struct server *server,
 }
 
 bool
-wait_takes(struct session *session, struct server *server, struct lane_key key,
-           struct call *call)
+wait_submit_slow(struct request *request, struct server *server,
+                 struct lane_key key, struct call *call)
 {
-    struct own_lane *own = own_lane_find(session->wait, server, key);
+    struct session *session = request->session;
+    const struct own_lane *own = own_lane_find(session->wait, server, key);
 
-    if (own == NULL)
+    if (trail_takes(request, server, key, call))
+        return true;
+    if (own != NULL)
+        lane_submit(own->lease.lane, call);
+    else if (!server_submit(server, key, session->lane_number, call))
         return false;
-    lane_submit(own->lease.lane, call);
+    if (!key.is_aside)
+        trail_note_detour(session, server);
     return true;
 }
 

@@ -352,6 +352,8 @@ lane_deliver_unasked(struct lane *lane, const struct reply_piece *piece)
         lane->lease->on_frame(lane->lease, piece);
     else if (piece->type != RESP_PUSH)
         lane_fail(lane, CLOSE_SERVER_UNASKED_REPLY, "");
+    else if (lane->lease != NULL && lane->lease->on_frame != NULL)
+        lane->lease->on_frame(lane->lease, piece);
     else if (piece->last)
         cell_inc(&lane->server->stats->discarded_pushes);
 }

@@ -64,7 +64,8 @@ struct lane_lease {
     void (*on_lane)(struct lane_lease *lease);
     /* The lane was closed under its holder; its calls are told apart. */
     void (*on_gone)(struct lane_lease *lease);
-    /* Of a listening lane: it is READY; something has come. */
+    /* Of a listening lane: it is READY; something has come.  Of a private one: what
+     * is no answer; may be NULL. */
     void (*on_ready)(struct lane_lease *lease);
     void (*on_frame)(struct lane_lease *lease,
                      const struct reply_piece *piece);

@@ -18,8 +18,25 @@ THREE = ONE_AND_THREE + """    small:
         - $a:1 a
         - $b:1 b
         - $c:1 c
+    one_direct:
+      listen: 127.0.0.1:0
+      distribution: ketama
+      hash: fnv1a_64
+      tracking: direct
+      servers:
+        - $d:1 d
+    three_direct:
+      listen: 127.0.0.1:0
+      distribution: ketama
+      hash: fnv1a_64
+      tracking: direct
+      servers:
+        - $a:1 a
+        - $b:1 b
+        - $c:1 c
 """
 POOLS = ["one", "three"]
+ALL_POOLS = [*POOLS, "one_direct", "three_direct"]
 KEYS = [f"key{n}" for n in range(20)]
 
 # What one client says of how it tracks.
@@ -115,6 +132,27 @@ CONVERSATIONS = {
         ("w", "SET {k}1 a", 1)],
     "a key that expires": [
         ("t", "CLIENT TRACKING ON BCAST", 1), ("w", "PSETEX {k}1 30 x", 2)],
+    "what others have changed": [
+        ("t", "CLIENT TRACKING ON NOLOOP", 1), ("t", "MGET {k}1 {k}2 {k}3", 1),
+        ("t", "SET {k}1 a", 1), ("w", "SET {k}1 b", 0), ("w", "SET {k}2 b", 1),
+        ("t", "MULTI", 1), ("t", "SET {k}3 a", 1), ("t", "GET {k}4", 1),
+        ("t", "EXEC", 1), ("w", "SET {k}3 b", 0), ("w", "SET {k}4 b", 1),
+        ("t", "RPUSH {k}5 x", 1), ("t", "LRANGE {k}5 0 -1", 1),
+        ("t", "BLPOP {k}5 1", 1), ("w", "RPUSH {k}5 y", 0),
+        ("t", "WATCH {k}6", 1), ("t", "GET {k}6", 1), ("w", "SET {k}6 b", 1),
+        ("t", "UNWATCH", 1), ("t", "SET {k}7 {big}", 1),
+        ("t", "STRLEN {k}7", 1), ("w", "DEL {k}7", 1)],
+    "of what begins so": [
+        ("t", "CLIENT TRACKING ON BCAST PREFIX {k} NOLOOP", 1),
+        ("t", "MSET {k}2 b {k}1 a", 1), ("w", "DEL {k}2 {k}1", 1),
+        ("t", "CLIENT TRACKING ON BCAST PREFIX x NOLOOP", 1),
+        ("w", "MSET {k}2 b y{k} a", 1), ("t", "CLIENT TRACKINGINFO", 1)],
+    "what CLIENT CACHING does not say": [
+        ("t", "CLIENT TRACKING ON OPTOUT NOLOOP", 1), ("t", "GET {k}1", 1),
+        ("t", "CLIENT CACHING NO", 1), ("t", "GET {k}2", 1),
+        ("w", "SET {k}2 a", 0), ("w", "SET {k}1 a", 1),
+        ("t", "CLIENT CACHING NO", 1), ("t", "MULTI", 1), ("t", "GET {k}3", 1),
+        ("t", "EXEC", 1), ("w", "SET {k}3 a", 0), ("t", "PING", 1)],
     "silence": [
         ("t", "CLIENT TRACKING ON", 1), ("t", "GET {k}1", 1),
         ("t", "CLIENT REPLY OFF", 0), ("w", "SET {k}1 x", 1)],
@@ -125,7 +163,8 @@ CONVERSATIONS = {
         ("t", "CLIENT TRACKING ON", 1), ("t", "GET {k}1", 1),
         ("t", "GET {k}1", 1), ("w", "SET {k}1 x", 1), ("t", "PING", 1)],
     "all is flushed": [
-        ("t", "CLIENT TRACKING ON", 1), ("w", "FLUSHALL", 1),
+        ("t", "CLIENT TRACKING ON", 1), ("t", "GET {k}1", 1),
+        ("w", "FLUSHALL", 1),
         ("w", "FLUSHDB", 1)],
 }
 
@@ -135,7 +174,7 @@ NUMBERS = itertools.count()
 
 def words_of(line, tag):
     """Keys that nobody has used before: emptying a server is news as well."""
-    return line.replace("{k}", tag).split()
+    return line.replace("{k}", tag).replace("{big}", 100000 * "x").split()
 
 
 def next_tag():
@@ -177,8 +216,8 @@ def without_id(heard):
 
 def in_pools(conversations):
     """Of a flush each of three servers tells by itself."""
-    return [(name, pool) for name in conversations for pool in POOLS
-            if pool == "one" or "flush" not in name]
+    return [(name, pool) for name in conversations for pool in ALL_POOLS
+            if pool.startswith("one") or "flush" not in name]
 
 
 @pytest.mark.parametrize("name,pool", in_pools(CONVERSATIONS))
@@ -192,15 +231,15 @@ def test_a_client_is_told_as_by_one_server(proxy, direct, pool, name):
             without_id(expected)
 
 
-@pytest.mark.parametrize("pool", [*POOLS, "small"])
-@pytest.mark.parametrize("options", ["", "BCAST", "BCAST PREFIX key"])
+@pytest.mark.parametrize("pool", [*ALL_POOLS, "small"])
+@pytest.mark.parametrize("options", ["", "BCAST", "BCAST PREFIX key", "NOLOOP"])
 def test_no_old_value_is_left_in_a_cache(proxy, pool, options):
     with proxy.raw(pool) as raw, proxy.raw(pool) as writer:
         race(Cache(raw, *options.split()), writer, KEYS, 30)
 
 
 @pytest.mark.threads
-@pytest.mark.parametrize("options", ["", "BCAST"])
+@pytest.mark.parametrize("options", ["", "BCAST", "NOLOOP"])
 def test_nor_when_another_connection_is_told(proxy, options):
     with proxy.raw("three") as raw, proxy.raw("three") as told, \
             proxy.raw("three") as writer:
@@ -213,7 +252,7 @@ def ears(server):
             if "t" in entry["flags"]]
 
 
-@pytest.mark.parametrize("options", ["", "BCAST"])
+@pytest.mark.parametrize("options", ["", "BCAST", "NOLOOP", "BCAST NOLOOP"])
 def test_nor_when_connections_are_lost(proxy, servers, options):
     def lose_some(number):
         if number % 3 == 0:
@@ -225,6 +264,8 @@ def test_nor_when_connections_are_lost(proxy, servers, options):
         cache = Cache(raw, *options.split())
         race(cache, writer, KEYS, 30, lose_some)
         assert cache.told_all > 0
+        cache.ask(KEYS)
+        cache.take(KEYS)
         eventually(lambda: all(ears(server) for server in servers[:3]),
                    what="new connections")
 

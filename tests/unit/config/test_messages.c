@@ -18,6 +18,8 @@ static const struct refusal refusals[] = {
     {HEAD SERVERS "  transactions: split\n",
      "t.yml:5:17: error: a.transactions: found \"split\", allowed queued or "
      "direct\n"},
+    {HEAD SERVERS "  tracking: own\n",
+     "t.yml:5:13: error: a.tracking: found \"own\", allowed shared or direct\n"},
     {HEAD SERVERS "  auto_eject_hosts: true\n  distribution: modulo\n",
      "t.yml:5:3: error: a.auto_eject_hosts: found servers to be ejected with "
      "distribution modulo, allowed with ketama, modula and random\n"},
