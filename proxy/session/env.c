@@ -276,6 +276,7 @@ session_pool_take(struct session_pool *pool, const struct edition *edition,
     if (pool->board != NULL)
         board_follow(pool->board);
     tracking_follow(pool);
+    monitor_follow(pool);
     TAILQ_FOREACH(session, &pool->sessions, link)
     {
         session_catch_up(session);

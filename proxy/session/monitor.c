@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "session/client_line.h"
 #include "session/monitor_line.h"
+#include "session/script_watch.h"
+#include "session/survey_priv.h"
 #include "session/transaction_priv.h"
 
 #define LINES_MAX 1048576 /* of one turn before they go out */
@@ -22,6 +24,7 @@ struct monitoring {
     TAILQ_HEAD(, monitor) monitors; /* at this worker */
     struct buf lines;
     unsigned places;
+    struct script_watch *scripts; /* with monitor_scripts, or NULL */
 };
 
 /* --- giving lines out ---------------------------------------------------- */
@@ -224,10 +227,45 @@ monitoring_free(struct session_pool *pool)
     if (monitoring == NULL)
         return;
     ASSERT(TAILQ_EMPTY(&monitoring->monitors));
+    script_watch_free(&monitoring->scripts);
     pool->monitoring = NULL;
     pool->attention &= (uint8_t)~ATTENTION_MONITORS;
     buf_fini(&monitoring->lines);
     mem_free(monitoring);
+}
+
+/* Where there are monitors the servers are listened to as well. */
+static void
+watch_scripts(struct session_pool *pool)
+{
+    struct monitoring *monitoring = pool->monitoring;
+    bool is_wanted = pool->settings->monitor_scripts &&
+        (monitoring->places & MONITORS_HERE) != 0;
+
+    if (!is_wanted)
+        script_watch_free(&monitoring->scripts);
+    else if (monitoring->scripts == NULL)
+        monitoring->scripts = script_watch_new(pool);
+    else
+        script_watch_follow(monitoring->scripts);
+}
+
+void
+monitor_follow(struct session_pool *pool)
+{
+    if (unlikely(pool->monitoring != NULL))
+        watch_scripts(pool);
+}
+
+void
+monitor_survey(struct session_pool *pool, const struct survey *survey)
+{
+    const struct monitoring *monitoring = pool->monitoring;
+
+    if (monitoring != NULL && monitoring->scripts != NULL)
+        script_watch_survey(monitoring->scripts, survey);
+    else
+        survey_tell(pool->env, survey, VIEW(""));
 }
 
 void
@@ -247,6 +285,8 @@ monitor_set_places(struct session_env *env, size_t pool_id, unsigned places)
     pool->monitoring->places = places;
     if (places == 0 && TAILQ_EMPTY(&pool->monitoring->monitors))
         monitoring_free(pool);
+    else
+        watch_scripts(pool);
 }
 
 void
@@ -288,6 +328,9 @@ monitor_tick(struct session_pool *pool)
 {
     const struct monitoring *monitoring = pool->monitoring;
 
+    if (unlikely(monitoring != NULL) && monitoring->scripts != NULL)
+        script_watch_tick(monitoring->scripts,
+                          loop_now_us(pool->env->loop));
     if (likely(monitoring == NULL) ||
         !TAILQ_EMPTY(&monitoring->monitors) || is_awaited(pool))
         return;

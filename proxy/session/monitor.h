@@ -11,6 +11,9 @@
  * with EXEC.  While nobody monitors a pool it costs its requests one test of
  * pool->attention.
  *
+ * With monitor_scripts what scripts run at the servers is shown as well
+ * (script_watch.h).
+ *
  * A monitor that does not take its lines is closed at client_output_limit.
  *
  * Control knows at which workers a pool has monitors, and tells all of them.  A
@@ -21,6 +24,7 @@
 
 #include "session/incoming.h"
 #include "session/session.h"
+#include "session/survey.h"
 
 /* Where a pool has monitors, as control tells. */
 enum {
@@ -58,6 +62,11 @@ void monitor_set_places(struct session_env *env, size_t pool_id,
                         unsigned places);
 void monitor_take_lines(struct session_env *env, size_t pool_id,
                         struct view lines);
+
+/* A survey of MONITOR: this worker sees what there is to be seen. */
+void monitor_survey(struct session_pool *pool, const struct survey *survey);
+/* The pool has other settings, or other shards. */
+void monitor_follow(struct session_pool *pool);
 
 /* The turn ends: its lines go out. */
 void monitor_flush_all(struct session_env *env);

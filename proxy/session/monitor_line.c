@@ -49,3 +49,22 @@ monitor_line(struct buf *out, uint32_t db, const char *peer,
     }
     buf_append_str(out, has_more ? " ...\r\n" : "\r\n");
 }
+
+bool
+monitor_script_line(struct buf *out, struct view line, uint64_t first,
+                    uint64_t databases)
+{
+    struct view time = view_take(&line, '[');
+    struct view number = view_take(&line, ' ');
+    struct view who = VIEW("lua] ");
+    uint64_t db;
+
+    if (line.len < who.len ||
+        !view_equal(view_of(line.data, who.len), who) ||
+        !view_to_u64(number, &db) || db < first || db - first >= databases)
+        return false;
+    buf_append_view(out, time);
+    buf_printf(out, "[%llu ", (unsigned long long)(db - first));
+    buf_append_view(out, line);
+    return true;
+}

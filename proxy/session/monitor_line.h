@@ -16,4 +16,9 @@ void monitor_line(struct buf *out, uint32_t db, const char *peer,
                   const struct command *command,
                   const struct command_args *args, bool has_more);
 
+/* A line of a server's MONITOR, with CR and LF: append it if a script or a function
+ * has run the command, in one of so many databases from `first` on.  False: not. */
+bool monitor_script_line(struct buf *out, struct view line, uint64_t first,
+                         uint64_t databases) MUST_CHECK;
+
 #endif

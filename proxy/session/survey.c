@@ -69,13 +69,6 @@ reply_killed(const struct request *request UNUSED, struct view text,
         encode_error(out, VIEW("ERR No such client"));
 }
 
-/* Every worker has been told by now that the pool is watched. */
-static void
-tell_nothing(struct session_pool *pool, const struct survey *survey)
-{
-    survey_tell(pool->env, survey, VIEW(""));
-}
-
 static void
 reply_ok(const struct request *request UNUSED, struct view text UNUSED,
          struct buf *out)
@@ -104,7 +97,7 @@ static const struct survey_row rows[] = {
     [QUESTION_CLIENT_UNPAUSE] = {pause_survey_end, reply_ok},
     [QUESTION_CLIENT_UNBLOCK] = {unblock_survey, reply_sum},
     [QUESTION_TRACKING_TARGET] = {relay_survey, NULL},
-    [QUESTION_MONITOR] = {tell_nothing, reply_monitor},
+    [QUESTION_MONITOR] = {monitor_survey, reply_monitor},
     [QUESTION_SLOWLOG_GET] = {slow_log_survey_get, slow_log_reply_get},
     [QUESTION_SLOWLOG_LEN] = {slow_log_survey_len, slow_log_reply_len},
     [QUESTION_SLOWLOG_RESET] = {slow_log_survey_reset, reply_ok},

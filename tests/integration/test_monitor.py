@@ -27,6 +27,14 @@ POOLS = """
       redis_auth: sesame
       distribution: modulo
       servers: ["$a:1 a", "$b:1 b"]
+    scripts:
+      listen: 127.0.0.1:0
+      redis: true
+      redis_auth: sesame
+      databases: 4
+      distribution: modulo
+      monitor_scripts: true
+      servers: ["$a:1 a", "$b:1 b"]
 """
 
 SCRIPT = [
@@ -202,3 +210,27 @@ def test_redis_py_monitors(proxy):
         enter(proxy.raw("demo")).command("SET", "k", "a b")
         commands = [stream.next_command()["command"] for _ in range(2)]
         assert commands[-1] == "SET k a b"
+
+
+CALL = """redis.call('SET', KEYS[1], ARGV[1])
+          return redis.call('GET', KEYS[1])"""
+
+
+def test_what_scripts_run_is_seen_where_it_is_asked_for(proxy):
+    # Clients go to the workers in turn.
+    watchers = [monitor(proxy.raw("scripts")) for _ in range(4)]
+    caller = enter(proxy.raw("scripts"))
+    caller.command("SELECT", "3")
+    expected = []
+    for number in range(20):
+        assert caller.command("EVAL", CALL, "1", f"k{number}", "v") == \
+            b"$1\r\nv\r\n"
+        expected += [f'[3 lua] "SET" "k{number}" "v"',
+                     f'[3 lua] "GET" "k{number}"']
+    for watcher in watchers:
+        found = []
+        while len(found) < len(expected):
+            line = watcher.read_reply().decode().rstrip()
+            if " lua] " in line:
+                found.append(line[line.index("["):])
+        assert sorted(found) == sorted(expected)
