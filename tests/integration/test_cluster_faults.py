@@ -13,6 +13,7 @@ import pytest
 from harness import eventually
 from lib_cluster import NODE_TIMEOUT_MS, Cluster, start_proxy
 from lib_cluster_log import Writers
+from lib_cluster_transactions import Transactors
 
 DURATION = float(os.environ.get("POINTSMAN_FAULTS", "8"))
 SEED = int(os.environ.get("POINTSMAN_SEED", "0")) or \
@@ -66,26 +67,42 @@ class Faults:
             turn += 1
 
 
-@pytest.mark.plain_only
-def test_random_faults_of_a_cluster_break_no_promise(world):
-    print("seed", SEED)
-    cluster = Cluster(world)
+def start(world, cluster, **settings):
     proxy = start_proxy(world, cluster.seeds(3), request_timeout="5s",
-                        cluster_refresh_interval="5s")
+                        cluster_refresh_interval="5s", **settings)
     proxy.expect_errors("connection to server ended", "server is down",
                         "no node of the cluster gives a map")
-    with Writers(proxy) as writers:
-        def is_served():
-            """Every client goes on."""
-            counts = [len(writer.said) for writer in writers.clients]
-            eventually(lambda: all(
-                not writer.is_alive() or len(writer.said) > count + 20
-                for writer, count in zip(writers.clients, counts)), 30)
-        Faults(cluster).run(is_served)
+    return proxy
+
+
+def check(writers, cluster, least):
     lost = writers.check_servers(cluster)
     acknowledged = writers.count("acknowledged")
     print("acknowledged", acknowledged, "lost by the servers", lost,
           "not run", writers.count("not run"), "maybe", writers.count("maybe"),
           writers.kinds())
-    assert acknowledged > 1000
+    assert acknowledged > least
     assert lost < acknowledged / 10
+
+
+@pytest.mark.plain_only
+def test_random_faults_of_a_cluster_break_no_promise(world):
+    """Some clients write by transactions, of both ways."""
+    print("seed", SEED)
+    cluster = Cluster(world)
+    proxy = start(world, cluster)
+    direct = start(world, cluster, transactions="direct")
+    with Writers(proxy) as writers, Transactors(proxy, 2) as queued, \
+            Transactors(direct, 3) as judged:
+        clients = writers.clients + queued.clients + judged.clients
+
+        def is_served():
+            """Every client goes on."""
+            counts = [len(client.said) for client in clients]
+            eventually(lambda: all(
+                not client.is_alive() or len(client.said) > count + 20
+                for client, count in zip(clients, counts)), 30)
+        Faults(cluster).run(is_served)
+    check(writers, cluster, 1000)
+    check(queued, cluster, 200)
+    check(judged, cluster, 200)

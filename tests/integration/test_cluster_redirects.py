@@ -14,6 +14,7 @@ import pytest
 from harness import eventually, running_world
 from lib_cluster import Cluster, Move, Resharder, start_proxy
 from lib_cluster_checker import Crowd
+from lib_cluster_transactions import Transactors
 
 AT_LEAST = float(os.environ.get("POINTSMAN_FAULTS", "0"))
 
@@ -32,6 +33,22 @@ def cluster(world):
 def proxy(world, cluster):
     return start_proxy(world, cluster.seeds(2),
                        cluster_refresh_interval="1s")
+
+
+@pytest.fixture(scope="module")
+def direct(world, cluster):
+    return start_proxy(world, cluster.seeds(2), cluster_refresh_interval="1s",
+                       transactions="direct")
+
+
+def begun_again(proxy):
+    return proxy.stats.value("pointsman_pool_transactions_again_total")
+
+
+def check_transactions(clients, cluster):
+    """None is lost, or done by halves."""
+    assert clients.check_servers(cluster) == 0
+    assert clients.count("acknowledged") > 100
 
 
 def redirects(proxy, kind):
@@ -131,12 +148,14 @@ def test_a_forged_redirect_is_the_scripts_answer(cluster, proxy):
 
 
 @pytest.mark.plain_only
-def test_nothing_goes_wrong_while_slots_move_to_and_fro(cluster, proxy):
+def test_nothing_goes_wrong_while_slots_move_to_and_fro(cluster, proxy,
+                                                        direct):
     slots = [cluster.slot("{move}")]
     end = time.monotonic() + AT_LEAST
     kinds = ("ask", "moved", "tryagain")
     before = [redirects(proxy, kind) for kind in kinds]
-    with Crowd(proxy) as crowd, Resharder(cluster, slots) as resharder:
+    with Crowd(proxy) as crowd, Transactors(direct) as judged, \
+            Resharder(cluster, slots) as resharder:
         eventually(lambda: time.monotonic() >= end and
                    resharder.moves >= 6 and
                    crowd.count("done") > 5000 and
@@ -150,11 +169,14 @@ def test_nothing_goes_wrong_while_slots_move_to_and_fro(cluster, proxy):
         kinds
     assert sum(kinds.values()) < crowd.count("done") / 50, kinds
     assert crowd.count("of_nodes") < 10 + crowd.count("done") / 10000
+    check_transactions(judged, cluster)
+    assert begun_again(direct) > 0
+    assert judged.kinds() == {}
 
 
 @pytest.mark.plain_only
-def test_nothing_goes_wrong_over_planned_failovers(cluster, proxy):
-    with Crowd(proxy) as crowd:
+def test_nothing_goes_wrong_over_planned_failovers(cluster, proxy, direct):
+    with Crowd(proxy) as crowd, Transactors(direct) as judged:
         for turn in range(3):
             eventually(lambda: len(cluster.primaries()) == 3, 30)
             primary = cluster.primaries()[turn]
@@ -166,6 +188,7 @@ def test_nothing_goes_wrong_over_planned_failovers(cluster, proxy):
     crowd.check_servers(cluster)
     assert all(kind.startswith((b"-TRYAGAIN proxy", b"-ERR proxy"))
                for kind in crowd.kinds()), crowd.kinds()
+    check_transactions(judged, cluster)
 
 
 def test_a_killed_primary_is_replaced(cluster, proxy):
