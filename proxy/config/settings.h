@@ -96,6 +96,7 @@ struct pool_settings {
     enum transactions transactions;
     struct access *access;          /* commands; NULL: all are allowed ... */
     char *access_rules;             /* ... and as they were written */
+    bool auth_by_servers;           /* auth: servers */
     struct access *server_commands; /* allowed: to the servers; NULL: none */
     struct server_settings *servers;    /* in the order written */
     size_t server_count;

@@ -197,8 +197,8 @@ on_lost(struct call *call, enum close_reason why, bool sent)
         return;
     }
     drop_reply(request);
-    if (why == CLOSE_SERVER_DATABASE) {
-        request_fail(request, request_text_database(request, request->shard));
+    if (call_was_refused(why)) {
+        request_fail(request, request_text_refused(request, request->shard));
     } else if (holding_take_loss(request, &request->attempt, request->shard,
                                  sent)) {
         /* it goes again, in its time */
@@ -234,6 +234,7 @@ carrying_begin(struct request *request, struct carry *carry,
     carrying->words = words;
     chunk_ref(words.chunk);
     carrying->lane_key = attempt_lane_key(session, &request->attempt);
+    login_ref(session->pool->pool, carrying->lane_key.user);
     request->carrying = carrying;
     session->barrier = true;
     cell_inc(&session->pool->stats->requests_carried);
@@ -315,6 +316,7 @@ carrying_free(struct request *request)
         return;
     drop_reply(request);
     request->carrying = NULL;
+    login_leave(request->pool->pool, carrying->lane_key.user);
     carry_free(&carrying->carry);
     chunk_unref(&carrying->words.chunk);
     mem_free(carrying);

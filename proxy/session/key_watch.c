@@ -140,6 +140,7 @@ is_on_lane(const struct key_watch *watch, const struct request *request)
 
     return watch->server == request_server(request) &&
         watch->lease.key.db == key.db &&
+        watch->lease.key.user == key.user &&
         (watch->lease.key.resp == key.resp || watch->trail != 0);
 }
 
@@ -327,6 +328,7 @@ key_watch_is_broken(const struct session *session)
     if (watch->trail != 0)
         return !trail_is_there(session, watch->trail);
     return watch->lease.lane == NULL || watch->lease.key.db != session->db ||
+        watch->lease.key.user != session->user ||
         watch->lease.key.resp != session->resp;
 }
 

@@ -44,6 +44,7 @@ static inline struct lane_key
 attempt_lane_key(const struct session *session, const struct attempt *attempt)
 {
     return (struct lane_key){.db = session->db,
+                             .user = session->user,
                              .resp = session->resp,
                              .is_readonly = attempt->at_replica,
                              .is_scripting = session->is_scripting};

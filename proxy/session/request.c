@@ -444,9 +444,9 @@ on_lost(struct call *call, enum close_reason why, bool sent)
     chunk_unref(&request->refusal.chunk);
     if (request->begun) {
         session_close(&session, CLOSE_REPLY_CUT);
-    } else if (why == CLOSE_SERVER_DATABASE) {
+    } else if (call_was_refused(why)) {
         upload_on_lost(session);
-        request_fail(request, request_text_database(request, request->shard));
+        request_fail(request, request_text_refused(request, request->shard));
     } else if (request->own_lane == OWN_LANE_DIRECT &&
                direct_take_loss(request, why, &sent)) {
         ; /* it is answered, or held */

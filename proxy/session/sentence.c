@@ -67,10 +67,10 @@ request_text_lost(const struct request *request, uint32_t shard, bool sent)
 }
 
 struct view
-request_text_database(const struct request *request, uint32_t shard)
+request_text_refused(const struct request *request, uint32_t shard)
 {
     return view_str(
-        generation_server(request->generation, shard)->database_error);
+        generation_server(request->generation, shard)->refusal);
 }
 
 struct view

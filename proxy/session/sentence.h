@@ -21,8 +21,8 @@ struct view request_text_lost(const struct request *request, uint32_t shard,
 struct view request_text_late(const struct request *request, uint32_t shard,
                               bool sent);
 
-/* Its server has refused the client's database: in the server's words. */
-struct view request_text_database(const struct request *request,
+/* Its server has refused the client's user or database: in the server's words. */
+struct view request_text_refused(const struct request *request,
                                   uint32_t shard);
 
 /* In a pool that is followed: of a held command whose time is up ... */

@@ -51,6 +51,8 @@ struct client_info {
     struct direct *direct;     /* its transaction has a lane, or NULL */
     struct inquiry *inquiry;   /* a command is asked about, or NULL */
     struct monitor *monitor;   /* it watches the others, or NULL */
+    struct rights *rights;     /* servers are asked what it may, or NULL */
+    uint16_t user_before; /* who it was, while session->user is LOGIN_ASKING */
     uint64_t lost; /* marks of servers that it has written to, over a connection
                       that was lost (wait.h) */
     uint64_t elsewhere; /* ... over others than WAIT would go over */
@@ -61,6 +63,7 @@ struct direct;
 struct holding;
 struct inquiry;
 struct private_lane;
+struct rights;
 struct subscriber;
 struct transaction;
 struct unfolding;
@@ -98,8 +101,9 @@ struct session {
     enum close_reason close_reason : 8; /* once DRAINING */
     uint8_t resp;           /* 2 or 3 */
     uint8_t light_replies;  /* in a row, while heavy */
-    bool in_resume;
-    bool barrier;           /* nothing more until the queue is empty */
+    uint16_t user;          /* as whom it goes to servers (upstream/login.h) */
+    bool in_resume : 1;
+    bool barrier : 1;       /* nothing more until the queue is empty */
     bool authenticated : 1;
     bool reply_off : 1;     /* CLIENT REPLY OFF */
     bool reply_skip : 1;    /* CLIENT REPLY SKIP: the next request only */

@@ -155,7 +155,8 @@ part_lane_key(const struct part_call *part)
     /* A server that runs a script answers neither SELECT nor what waits behind
      * it. */
     if (unlikely(fanout_is_aside(part->request->command)))
-        return (struct lane_key){.resp = part->request->session->resp,
+        return (struct lane_key){.user = part->request->session->user,
+                                 .resp = part->request->session->resp,
                                  .is_aside = true};
     return attempt_lane_key(part->request->session, &part->attempt);
 }

@@ -90,8 +90,8 @@ fail_lost(struct part_call *part, enum close_reason why, bool sent)
     struct request *request = part->request;
     uint32_t shard = part_shard(part);
 
-    if (why == CLOSE_SERVER_DATABASE) {
-        part_fail(part, request_text_database(request, shard));
+    if (call_was_refused(why)) {
+        part_fail(part, request_text_refused(request, shard));
     } else if (holding_take_loss(request, &part->attempt, shard, sent)) {
         fanout_stream_let_go(request);
     } else if (sent) {

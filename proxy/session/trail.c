@@ -219,7 +219,8 @@ static bool
 is_usable(const struct trail_lane *own)
 {
     return own->lane.lease.lane != NULL &&
-        own->lane.lease.key.db == trail_session(own->trail)->db;
+        own->lane.lease.key.db == trail_session(own->trail)->db &&
+        own->lane.lease.key.user == trail_session(own->trail)->user;
 }
 
 /* Who has gone another way has to come back first. */
@@ -261,7 +262,7 @@ trail_lane(struct request *request, struct server *server,
 {
     struct trail *trail = trail_of(request->session);
 
-    if (trail == NULL || key.is_aside)
+    if (trail == NULL || key.is_aside || key.user == LOGIN_ASKING)
         return NULL;
     struct trail_lane *own = get_lane(trail, server);
     if (own == NULL)

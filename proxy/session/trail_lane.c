@@ -170,7 +170,8 @@ connect_lane(struct trail_lane *own)
     if (own->lane.lease.lane != NULL || own->lane.lease.is_waiting)
         return true;
     own->lane.lease.key =
-        (struct lane_key){.db = session->db, .resp = session->resp};
+        (struct lane_key){.db = session->db, .user = session->user,
+                          .resp = session->resp};
     if (!listening_connect(&own->lane))
         return false;
     if (own->lane.lease.lane != NULL)

@@ -177,6 +177,7 @@ ask_over(struct wait *wait, uint32_t shard, bool is_scripting)
 {
     struct server *server = generation_server(wait->session->generation, shard);
     struct lane_key key = {.db = wait->session->db,
+                           .user = wait->session->user,
                            .resp = wait->session->resp,
                            .is_scripting = is_scripting};
     struct own_lane *own = own_lane_find(wait, server, key);

@@ -231,7 +231,7 @@ wait_submit_slow(struct request *request, struct server *server,
         lane_submit(own->lease.lane, call);
     else if (!server_submit(server, key, session->lane_number, call))
         return false;
-    if (!key.is_aside)
+    if (!key.is_aside && key.user != LOGIN_ASKING)
         trail_note_detour(session, server);
     return true;
 }

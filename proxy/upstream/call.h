@@ -66,6 +66,13 @@ struct call {
     bool asking;        /* ASKING goes in front, in one piece with it */
 };
 
+/* Has the server refused what a client has chosen?  What it said stands with it. */
+static inline bool
+call_was_refused(enum close_reason why)
+{
+    return why == CLOSE_SERVER_DATABASE;
+}
+
 static inline void
 call_init(struct call *call, const struct call_ops *ops)
 {

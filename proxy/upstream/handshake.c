@@ -6,6 +6,89 @@
 #include "resp/encode.h"
 #include "resp/reply_read.h"
 
+/* --- which steps ------------------------------------------------------------ */
+
+struct plan {
+    unsigned count;
+    enum handshake_step steps[HANDSHAKE_STEPS_MAX];
+};
+
+static void
+add(struct plan *plan, enum handshake_step step, bool is_needed)
+{
+    if (!is_needed)
+        return;
+    ASSERT(plan->count < HANDSHAKE_STEPS_MAX);
+    plan->steps[plan->count++] = step;
+}
+
+/* Else a replica in a cluster sends everybody to its primary; others do not know
+ * the word. */
+static bool
+needs_readonly(const struct pool_settings *settings, struct lane_key key)
+{
+    return key.is_readonly && pool_is_cluster(settings);
+}
+
+/* Does a server have to say its role, or is it believed whatever it is?  While a
+ * script runs it says nothing, and may be told to end that. */
+static bool
+needs_role(const struct pool_settings *settings, struct lane_key key)
+{
+    return pool_is_named(settings) && !key.is_aside;
+}
+
+static void
+add_connection(struct plan *plan, const struct pool_settings *settings,
+               struct lane_key key)
+{
+    add(plan, HANDSHAKE_HELLO, key.resp != 2);
+    add(plan, HANDSHAKE_SELECT, settings->redis_db + key.db != 0);
+}
+
+static void
+add_server(struct plan *plan, const struct pool_settings *settings,
+           struct lane_key key)
+{
+    add(plan, HANDSHAKE_READONLY, needs_readonly(settings, key));
+    add(plan, HANDSHAKE_ROLE, needs_role(settings, key));
+}
+
+static struct plan
+plan_of(const struct pool_settings *settings, struct lane_key key,
+        bool with_ping)
+{
+    struct plan plan = {0};
+    bool has_password = settings->redis_auth != NULL;
+
+    if (key.user == LOGIN_POOL) {
+        add(&plan, HANDSHAKE_AUTH, has_password);
+        add_connection(&plan, settings, key);
+        add_server(&plan, settings, key);
+    } else if (key.user != LOGIN_ASKING) {
+        add(&plan, HANDSHAKE_AUTH,
+            has_password &&
+                (needs_readonly(settings, key) || needs_role(settings, key)));
+        add_server(&plan, settings, key);
+        add(&plan, HANDSHAKE_LOGIN, true);
+        add_connection(&plan, settings, key);
+    }
+    add(&plan, HANDSHAKE_PING, with_ping);
+    return plan;
+}
+
+enum handshake_step
+handshake_step(const struct pool_settings *settings, struct lane_key key,
+               bool with_ping, unsigned left)
+{
+    struct plan plan = plan_of(settings, key, with_ping);
+
+    ASSERT(left > 0 && left <= plan.count);
+    return plan.steps[plan.count - left];
+}
+
+/* --- their words ------------------------------------------------------------ */
+
 unsigned
 handshake_encode_auth(const char *user, const char *password, struct buf *out)
 {
@@ -19,81 +102,70 @@ handshake_encode_auth(const char *user, const char *password, struct buf *out)
     return 1;
 }
 
-static unsigned
-encode_hello(struct lane_key key, struct buf *out)
+static void
+encode_login(const struct login *login, struct buf *out)
 {
-    if (key.resp == 2)
-        return 0;
+    encode_array(out, 3);
+    encode_bulk_str(out, "AUTH");
+    encode_bulk(out, buf_view(&login->name));
+    encode_bulk(out, buf_view(&login->password));
+}
+
+static void
+encode_number(const char *word, uint64_t number, struct buf *out)
+{
     encode_array(out, 2);
-    encode_bulk_str(out, "HELLO");
-    encode_bulk_u64(out, key.resp);
-    return 1;
+    encode_bulk_str(out, word);
+    encode_bulk_u64(out, number);
 }
 
-static unsigned
-encode_select(uint64_t db, struct buf *out)
+static void
+encode_word(const char *word, struct buf *out)
 {
-    if (db == 0)
-        return 0;
-    encode_array(out, 2);
-    encode_bulk_str(out, "SELECT");
-    encode_bulk_u64(out, db);
-    return 1;
-}
-
-/* Else a replica in a cluster sends everybody to its primary; others do not know
- * the word. */
-static bool
-has_readonly(const struct pool_settings *settings, struct lane_key key)
-{
-    return key.is_readonly && pool_is_cluster(settings);
-}
-
-static unsigned
-encode_readonly(const struct pool_settings *settings, struct lane_key key,
-                struct buf *out)
-{
-    if (!has_readonly(settings, key))
-        return 0;
     encode_array(out, 1);
-    encode_bulk_str(out, "READONLY");
-    return 1;
+    encode_bulk_str(out, word);
 }
 
-static unsigned
-encode_role(const struct pool_settings *settings, struct lane_key key,
-            struct buf *out)
+static void
+encode_step(enum handshake_step step, const struct pool_settings *settings,
+            const struct login *login, struct lane_key key, struct buf *out)
 {
-    if (!handshake_has_role(settings, key))
-        return 0;
-    encode_array(out, 1);
-    encode_bulk_str(out, "ROLE");
-    return 1;
-}
-
-static unsigned
-encode_ping(bool with_ping, struct buf *out)
-{
-    if (!with_ping)
-        return 0;
-    encode_array(out, 1);
-    encode_bulk_str(out, "PING");
-    return 1;
+    switch (step) {
+    case HANDSHAKE_AUTH:
+        (void)handshake_encode_auth(settings->redis_user,
+                                    settings->redis_auth, out);
+        break;
+    case HANDSHAKE_LOGIN:
+        encode_login(login, out);
+        break;
+    case HANDSHAKE_HELLO:
+        encode_number("HELLO", key.resp, out);
+        break;
+    case HANDSHAKE_SELECT:
+        encode_number("SELECT", settings->redis_db + key.db, out);
+        break;
+    case HANDSHAKE_READONLY:
+        encode_word("READONLY", out);
+        break;
+    case HANDSHAKE_ROLE:
+        encode_word("ROLE", out);
+        break;
+    case HANDSHAKE_PING:
+        encode_word("PING", out);
+        break;
+    }
 }
 
 unsigned
-handshake_encode(const struct pool_settings *settings, struct lane_key key,
+handshake_encode(const struct pool_settings *settings,
+                 const struct login *login, struct lane_key key,
                  bool with_ping, struct buf *out)
 {
-    unsigned replies = handshake_encode_auth(settings->redis_user,
-                                             settings->redis_auth, out);
+    struct plan plan = plan_of(settings, key, with_ping);
 
-    replies += encode_hello(key, out);
-    replies += encode_select(settings->redis_db + key.db, out);
-    replies += encode_readonly(settings, key, out);
-    replies += encode_role(settings, key, out);
-    replies += encode_ping(with_ping, out);
-    return replies;
+    for (unsigned i = 0; i < plan.count; i++)
+        encode_step(plan.steps[i], settings, login, key, out);
+    return plan.count;
 }
 
 bool
@@ -104,13 +176,4 @@ handshake_has_right_role(struct lane_key key, struct view reply)
 
     return reply_next(&reply, &array) && array.type == RESP_ARRAY &&
         reply_next(&reply, &role) && view_equal(role.text, wanted);
-}
-
-bool
-handshake_is_database(const struct pool_settings *settings,
-                      struct lane_key key, bool with_ping, unsigned left)
-{
-    return key.db > 0 &&
-        left == 1u + has_readonly(settings, key) +
-            handshake_has_role(settings, key) + with_ping;
 }

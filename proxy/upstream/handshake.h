@@ -1,11 +1,19 @@
 /*
  * upstream/handshake.h - what a new lane says before any call.
  *
- * AUTH or HELLO, SELECT, and READONLY to a replica in a cluster: as many replies
- * as requests, each of which must not be an error; then ROLE, where the server has
- * to say that it is a primary, or the replica that is to be read from; then PING
- * where it has to prove that it answers, whose reply is judged by
- * health_judge_ping().  CLIENT SETNAME has its place here.
+ *   as the pool:    AUTH HELLO SELECT READONLY ROLE PING
+ *   for a login:    AUTH READONLY ROLE, as the pool; AUTH HELLO SELECT, PING
+ *   to ask AUTH:    PING
+ *
+ * As many replies as requests, each of which must not be an error.  What is not
+ * needed is left out: AUTH without a password, HELLO in RESP2, SELECT of database 0,
+ * READONLY but to a replica in a cluster, ROLE where nobody has to say that it is a
+ * primary, or the replica that is to be read from; PING where the server has to prove
+ * that it answers, which is judged by health_judge_ping().
+ *
+ * What a client has chosen (its user, its database) may be refused by a server that
+ * is well; what the proxy needs of the server is asked as the pool, so that it takes
+ * no right of the user.
  */
 #ifndef UPSTREAM_HANDSHAKE_H
 #define UPSTREAM_HANDSHAKE_H
@@ -14,32 +22,36 @@
 #include "config/settings.h"
 #include "upstream/lane.h"
 
+enum handshake_step {
+    HANDSHAKE_AUTH,     /* as the pool */
+    HANDSHAKE_LOGIN,    /* AUTH as the client has said it */
+    HANDSHAKE_HELLO,
+    HANDSHAKE_SELECT,
+    HANDSHAKE_READONLY,
+    HANDSHAKE_ROLE,
+    HANDSHAKE_PING
+};
+
+#define HANDSHAKE_STEPS_MAX 8
+
 /* Append AUTH where there is a password (else NULL); returns how many replies
  * will come. */
 unsigned handshake_encode_auth(const char *user, const char *password,
                                struct buf *out);
 
-/* Append the requests; returns how many replies will come (0: none needed). */
+/* Append the requests; returns how many replies will come (0: none needed).
+ * `login`: that of the key's user, or NULL. */
 unsigned handshake_encode(const struct pool_settings *settings,
-                          struct lane_key key, bool with_ping,
-                          struct buf *out);
+                          const struct login *login, struct lane_key key,
+                          bool with_ping, struct buf *out);
 
-/* Does a server have to say its role, or is it believed whatever it is?  While a
- * script runs it says nothing, and may be told to end that. */
-static inline bool
-handshake_has_role(const struct pool_settings *settings, struct lane_key key)
-{
-    return pool_is_named(settings) && !key.is_aside;
-}
+/* With `left` replies to come, which is the next one to? */
+enum handshake_step handshake_step(const struct pool_settings *settings,
+                                   struct lane_key key, bool with_ping,
+                                   unsigned left) MUST_CHECK;
 
 /* Is this the answer to ROLE of who may be at the end of such a lane? */
 bool handshake_has_right_role(struct lane_key key,
                               struct view reply) MUST_CHECK;
-
-/* With `left` replies to come, is the next one that to SELECT of a database which
- * clients have chosen? */
-bool handshake_is_database(const struct pool_settings *settings,
-                           struct lane_key key, bool with_ping,
-                           unsigned left) MUST_CHECK;
 
 #endif

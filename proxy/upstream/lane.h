@@ -42,6 +42,7 @@
 #include "net/stream.h"
 #include "resp/reply_scan.h"
 #include "upstream/call.h"
+#include "upstream/login.h"
 
 #define LANE_GATHER 65536     /* replies up to here are given in one piece */
 #define LANE_OUT_HIGH 262144  /* bytes given to the socket's queue at a time */
@@ -66,14 +67,16 @@ enum lane_state {
     LANE_CLOSED      /* in its grave */
 };
 
-/* What calls of different clients must have in common to share a lane.  No byte
+/* What calls of different clients must have in common to share a lane.  No bit
  * is without a name: lane_key_equal() compares all at once. */
 struct lane_key {
     uint32_t db;
-    uint8_t resp; /* 2 or 3 */
-    bool is_readonly; /* a replica that is to be read from */
-    bool is_aside;    /* for what may not wait behind a script that runs */
-    bool is_scripting; /* for those who run scripts, which may last */
+    uint16_t user;    /* of the pool's logins (upstream/login.h), or 0 */
+    uint8_t resp;     /* 2 or 3 */
+    uint8_t is_readonly : 1; /* a replica that is to be read from */
+    uint8_t is_aside : 1; /* for what may not wait behind a script that runs */
+    uint8_t is_scripting : 1; /* for those who run scripts, which may last */
+    uint8_t zero : 5;
 };
 
 static inline bool

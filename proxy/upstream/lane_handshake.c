@@ -40,14 +40,6 @@ lane_refuse_handshake(struct lane *lane, struct view reply)
     lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "see the line before");
 }
 
-/* After its reply only that to PING may be due. */
-static bool
-is_role(const struct lane *lane)
-{
-    return handshake_has_role(lane->server->settings, lane->key) &&
-        lane->handshake_left == (lane->must_ping ? 2 : 1);
-}
-
 /* An old primary that is back says so until somebody tells it; but it is not
  * where Sentinels send us.  A replica is here when they are ahead of it. */
 static void
@@ -61,19 +53,19 @@ lane_refuse_role(struct lane *lane)
     lane_fail(lane, CLOSE_SERVER_NOT_PRIMARY, "");
 }
 
-/* It is a matter of one client, not of the server's health.  Not so when the
- * server is not ready, or wants us to authenticate. */
 static bool
-is_database_refused(const struct lane *lane, struct view reply)
+begins_with(struct view reply, const char *words)
 {
-    static const char *const words[] = {"-ERR ", "-NOPERM "};
+    size_t len = strlen(words);
 
-    if (!handshake_is_database(lane->server->settings, lane->key,
-                               lane->must_ping, lane->handshake_left))
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        size_t len = strlen(words[i]);
-        if (reply.len > len && memcmp(reply.data, words[i], len) == 0)
+    return reply.len > len && memcmp(reply.data, words, len) == 0;
+}
+
+static bool
+begins_with_one_of(struct view reply, const char *const *words)
+{
+    for (; *words != NULL; words++) {
+        if (begins_with(reply, *words))
             return true;
     }
     return false;
@@ -86,39 +78,83 @@ is_busy(struct view reply)
     return health_judge_ping(reply) == PING_BUSY;
 }
 
+/* CLOSE_NONE, or that it refuses what a client has chosen: a matter of that client,
+ * not of the server's health.  Not so when the server is not ready, has no room, or
+ * wants us to authenticate; unless clients do that by themselves. */
+static enum close_reason
+refusal_reason(const struct lane *lane, enum handshake_step step,
+               struct view reply)
+{
+    static const char *const select[] = {"-ERR ", "-NOPERM ", NULL};
+    static const char *const login[] = {"-WRONGPASS ", "-NOPERM ",
+                                        "-NOAUTH ", "-ERR AUTH ", NULL};
+    bool is_chosen = lane->key.db > 0 || login_is_somebody(lane->key.user);
+    bool asks = lane->server->settings->auth_by_servers;
+
+    if (is_busy(reply) || (step == HANDSHAKE_SELECT && is_chosen &&
+                           begins_with_one_of(reply, select)))
+        return CLOSE_SERVER_DATABASE;
+    if ((step == HANDSHAKE_LOGIN && begins_with_one_of(reply, login)) ||
+        (step != HANDSHAKE_AUTH && asks && begins_with(reply, "-NOAUTH ")))
+        return CLOSE_SERVER_DATABASE;
+    return CLOSE_NONE;
+}
+
 /* Clients are told in the server's words. */
 static void
-lane_refuse_database(struct lane *lane, struct view reply)
+lane_refuse_client(struct lane *lane, enum close_reason why, struct view reply)
 {
     struct view text =
         view_trim_line(view_of(reply.data + 1, reply.len - 1));
 
-    mem_free(lane->server->database_error);
-    lane->server->database_error = mem_view_dup(text);
-    lane->detail = lane->server->database_error;
-    lane_close(&lane, CLOSE_SERVER_DATABASE);
+    /* Of HELLO it has other words for that. */
+    if (begins_with(reply, "-NOAUTH "))
+        text = VIEW("NOAUTH Authentication required.");
+    if (lane->lease != NULL && why != CLOSE_NONE)
+        lane->lease->was_refused = true;
+    mem_free(lane->server->refusal);
+    lane->server->refusal = mem_view_dup(text);
+    lane->detail = lane->server->refusal;
+    lane_close(&lane, why);
+}
+
+static void
+lane_take_error(struct lane *lane, enum handshake_step step, struct view reply)
+{
+    enum close_reason why = refusal_reason(lane, step, reply);
+
+    if (why == CLOSE_NONE)
+        lane_refuse_handshake(lane, reply);
+    else
+        lane_refuse_client(lane, why, reply);
+}
+
+static void
+lane_take_pong(struct lane *lane, struct view reply)
+{
+    enum ping_result result = health_judge_ping(reply);
+
+    if (result == PING_ALIVE || result == PING_BUSY)
+        lane_become_ready(lane);
+    else
+        lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "not ready");
 }
 
 void
 lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
 {
     struct view reply = view_of(piece->chunk->data + piece->off, piece->len);
+    enum handshake_step step =
+        handshake_step(lane->server->settings, lane->key, lane->must_ping,
+                       lane->handshake_left);
 
-    if (lane->must_ping && lane->handshake_left == 1) {
-        enum ping_result result = health_judge_ping(reply);
-        if (result == PING_ALIVE || result == PING_BUSY)
-            lane_become_ready(lane);
-        else
-            lane_fail(lane, CLOSE_SERVER_HANDSHAKE, "not ready");
-    } else if (piece->type == '-' &&
-               (is_busy(reply) || is_database_refused(lane, reply))) {
-        lane_refuse_database(lane, reply);
-    } else if (piece->type == '-') {
-        lane_refuse_handshake(lane, reply);
-    } else if (is_role(lane) &&
-               !handshake_has_right_role(lane->key, reply)) {
+    if (step == HANDSHAKE_PING)
+        lane_take_pong(lane, reply);
+    else if (piece->type == '-')
+        lane_take_error(lane, step, reply);
+    else if (step == HANDSHAKE_ROLE &&
+             !handshake_has_right_role(lane->key, reply))
         lane_refuse_role(lane);
-    } else if (piece->last && --lane->handshake_left == 0) {
+    else if (piece->last && --lane->handshake_left == 0)
         lane_become_ready(lane);
-    }
 }

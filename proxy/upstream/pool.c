@@ -192,6 +192,7 @@ pool_free(struct pool **poolp)
     pool->current = NULL;
     pool_sweep(pool);
     ASSERT(TAILQ_EMPTY(&pool->generations) && TAILQ_EMPTY(&pool->servers));
+    mem_free(pool->logins);
     mem_free(pool);
 }
 

@@ -26,6 +26,8 @@ struct pool {
     uint64_t lost_marks;       /* servers that have lost a shared lane, since
                                   sessions were told */
     struct overlay overlay;    /* of a cluster */
+    struct login **logins;     /* by their numbers, from 1 on; NULL: free */
+    uint32_t login_room;
     struct stream_options options; /* for sockets that are opened now */
     uint64_t dice; /* for random routing and jitter */
     struct timer tick;

@@ -47,14 +47,10 @@ server_unref(struct server *server)
     ASSERT(TAILQ_EMPTY(&server->lanes));
     TAILQ_REMOVE(&server->pool->servers, server, link);
     server->pool->server_count--;
-    while (server->groups != NULL) {
-        struct lane_group *group = server->groups;
-        server->groups = group->next;
-        mem_free(group);
-    }
+    server_free_groups(server);
     address_list_unref(&server->addresses);
     snapshot_unref(&server->snapshot);
-    mem_free(server->database_error);
+    mem_free(server->refusal);
     mem_free(server);
 }
 
@@ -187,45 +183,24 @@ server_make_lane(struct server *server, enum lane_kind kind,
     server->private_count += kind != LANE_SHARED;
     cell_inc(&server->stats->server_connections);
     cell_inc(count_of_kind(server, kind));
+    login_add_lane(server->pool, key.user);
     return lane;
 }
 
 /* --- shared lanes ----------------------------------------------------------- */
 
-static struct lane_group *
-server_group(struct server *server, struct lane_key key)
-{
-    size_t count = server->settings->server_connections;
-    struct lane_group *group = server->groups;
-
-    while (group != NULL && !lane_key_equal(group->key, key))
-        group = group->next;
-    if (group == NULL) {
-        group = mem_zalloc(sizeof(*group) + count * sizeof(struct lane *));
-        group->key = key;
-        group->next = server->groups;
-        server->groups = group;
-    }
-    return group;
-}
-
-struct lane **
-server_shared_place(struct server *server, struct lane_key key, unsigned number)
-{
-    size_t count = server->settings->server_connections;
-    struct lane_group *group = server_group(server, key);
-
-    return &group->lanes[count == 1 ? 0 : number % count];
-}
-
 struct lane *
 server_shared_lane(struct server *server, struct lane_key key, unsigned number)
 {
-    struct lane **lanep = server_shared_place(server, key, number);
+    struct lane *lane = *server_shared_place(server, key, number);
 
-    if (*lanep == NULL && !server_is_leaving(server, key, number))
-        *lanep = server_make_lane(server, LANE_SHARED, key);
-    return *lanep;
+    if (lane != NULL || server_is_leaving(server, key, number))
+        return lane;
+    /* Others may be closed for it, and places of theirs go. */
+    lane = server_make_lane(server, LANE_SHARED, key);
+    if (lane != NULL)
+        *server_shared_place(server, key, number) = lane;
+    return lane;
 }
 
 void
@@ -324,6 +299,8 @@ server_end_lease(struct server *server, struct lane_lease *lease)
     if (!lane_is_idle(lane) || lane->paused || lane->upload != NULL ||
         stream_input_len(&lane->stream) > 0)
         lane_close(&lane, CLOSE_LANE_UNCLEAN);
+    else if (unlikely(login_is_over(server->pool, lane->key.user)))
+        lane_close(&lane, CLOSE_SERVER_IDLE);
     else
         server_serve_waiters(server);
 }
@@ -404,18 +381,6 @@ server_note_hang_up(struct server *server)
         server_rest(server);
 }
 
-static void
-forget_shared(struct server *server, struct lane *lane)
-{
-    size_t count = server->settings->server_connections;
-    struct lane_group *group = server_group(server, lane->key);
-
-    for (size_t i = 0; i < count; i++) {
-        if (group->lanes[i] == lane)
-            group->lanes[i] = NULL;
-    }
-}
-
 bool
 server_leave_lane(struct lane *lane)
 {
@@ -425,7 +390,7 @@ server_leave_lane(struct lane *lane)
     if (server->lane_count >= server->lane_max || lane->heir != NULL)
         return false;
     lane->is_left = true;
-    forget_shared(server, lane);
+    server_forget_shared(server, lane);
     server->pool->lost_marks |= server->mark;
     cell_inc(&server->stats->lanes_left);
     return true;
@@ -442,7 +407,7 @@ server_on_lane_closed(struct lane *lane, enum close_reason why)
     cell_dec(&server->stats->server_connections);
     cell_dec(count_of_kind(server, lane->kind));
     if (lane->kind == LANE_SHARED)
-        forget_shared(server, lane);
+        server_forget_shared(server, lane);
     else if (lane->lease == NULL)
         TAILQ_REMOVE(&server->idle, lane, idle_link);
     if (lane->kind == LANE_SHARED && lane->was_ready &&
@@ -460,6 +425,7 @@ server_on_lane_closed(struct lane *lane, enum close_reason why)
     }
     if (lane->heir != NULL)
         server_disinherit(lane);
+    login_remove_lane(server->pool, lane->key.user);
     if (why != CLOSE_POOL_REMOVED && why != CLOSE_SERVER_IDLE &&
         why != CLOSE_SERVER_MOVED)
         server_serve_waiters(server);
@@ -479,4 +445,35 @@ server_close_idle(struct server *server, uint64_t now_us)
             lane_close(&lane, CLOSE_SERVER_IDLE);
         lane = next;
     }
+}
+
+/* --- logins ------------------------------------------------------------------ */
+
+/* A lane in use is closed when it is idle, or given back. */
+static void
+end_lane(struct lane *lane)
+{
+    if (lane->kind == LANE_SHARED) {
+        server_forget_shared(lane->server, lane);
+        lane->is_left = true;
+    }
+    if (lane->lease == NULL && lane->heir == NULL && lane_is_idle(lane))
+        lane_close(&lane, CLOSE_SERVER_IDLE);
+}
+
+void
+server_end_login(struct server *server, uint16_t user)
+{
+    struct lane *lane = TAILQ_FIRST(&server->lanes);
+
+    server_fail_parked_of(server, user);
+    while (lane != NULL) {
+        struct lane *next = TAILQ_NEXT(lane, link);
+        if (lane->key.user == user)
+            end_lane(lane);
+        lane = next;
+    }
+    /* Whoever is told may do anything, so not from in here. */
+    if (!TAILQ_EMPTY(&server->parked) || !TAILQ_EMPTY(&server->waiters))
+        timer_start(&server->connect_timer, 0);
 }

@@ -59,6 +59,7 @@ struct lane_lease {
     struct lane *taken;    /* it waits for this one to become idle, or NULL */
     unsigned taken_number; /* which is that of the shared lane */
     bool listens; /* a LANE_LISTENING is wanted */
+    bool was_refused; /* the server did not take its user: server->refusal */
     /* Called after server_lease() said "later": lease->lane is there, or NULL
      * as the server cannot be reached. */
     void (*on_lane)(struct lane_lease *lease);
@@ -96,7 +97,8 @@ struct server {
     uint32_t refs;          /* generations that have it ... */
     uint32_t users;         /* ... and are in use */
     bool claimed;           /* by the generation that is being made */
-    struct lane_group *groups;
+    struct lane_group *groups; /* of the pool itself, and of who only asks */
+    struct lane_group **user_groups; /* of others (server_groups.c), or NULL */
     struct lane_list lanes; /* all of them */
     struct lane_list idle;  /* private, not leased */
     TAILQ_HEAD(, lane_lease) waiters;
@@ -113,7 +115,7 @@ struct server {
     bool is_down;           /* control says so */
     bool is_gentle;         /* half open: new lanes begin gently */
     bool is_silent;         /* this worker has found it so */
-    char *database_error;   /* how it last refused a database, or NULL */
+    char *refusal;          /* what it last said to one client's lane, or NULL */
     uint64_t shun_until_us; /* reads go elsewhere until then */
     enum gate gate;         /* may writes be sent to it? */
     bool is_newly_held;     /* it has turned to one that holds, ... */
@@ -212,6 +214,10 @@ bool server_take_shared(struct server *server, unsigned number,
                         struct lane_lease *lease) MUST_CHECK;
 /* Stop waiting, or give a lane back; it must be idle, or it is closed. */
 void server_end_lease(struct server *server, struct lane_lease *lease);
+
+/* Nobody is known by this login any more: its lanes are closed, those in use when
+ * they are idle. */
+void server_end_login(struct server *server, uint16_t user);
 
 /* The verdict of control. */
 void server_set_verdict(struct server *server, enum health_state state);

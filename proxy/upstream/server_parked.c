@@ -74,6 +74,23 @@ server_fail_parked(struct server *server, enum close_reason why)
     }
 }
 
+/* Those of a login that has ended, which nobody waits for. */
+void
+server_fail_parked_of(struct server *server, uint16_t user)
+{
+    struct parked_call *parked = TAILQ_FIRST(&server->parked);
+
+    while (parked != NULL) {
+        struct parked_call *next = TAILQ_NEXT(parked, link);
+        struct call *call = parked->call;
+        if (parked->key.user == user) {
+            unpark(server, parked);
+            call->ops->on_lost(call, CLOSE_SERVER_IDLE, false);
+        }
+        parked = next;
+    }
+}
+
 /* The oldest first, as long as there are lanes for them. */
 void
 server_serve_parked(struct server *server)

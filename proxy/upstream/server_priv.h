@@ -15,6 +15,7 @@ bool server_refuses(const struct server *server, struct lane_key key) MUST_CHECK
 void server_rest(struct server *server);
 /* Calls that wait for a shared lane: what becomes of them. */
 void server_fail_parked(struct server *server, enum close_reason why);
+void server_fail_parked_of(struct server *server, uint16_t user);
 void server_serve_parked(struct server *server);
 /* Serve those who wait for a place, or tell them that there is none. */
 void server_serve_waiters(struct server *server);
@@ -22,6 +23,10 @@ void server_serve_waiters(struct server *server);
 /* Where the shared lane of a key and number is, or NULL. */
 struct lane **server_shared_place(struct server *server, struct lane_key key,
                                   unsigned number);
+/* This one is in its place no more. */
+void server_forget_shared(struct server *server, const struct lane *lane);
+void server_free_groups(struct server *server);
+
 /* The same, made if need be and if one may be made; else NULL. */
 struct lane *server_shared_lane(struct server *server, struct lane_key key,
                                 unsigned number);
