@@ -281,8 +281,8 @@ board_deliver_too_long(struct board *board, const struct view *words)
 
 /* --- the life of a board ------------------------------------------------------------ */
 
-void
-board_tick(struct board *board, uint64_t now_us)
+static void
+tick(struct board *board, uint64_t now_us)
 {
     struct feed *feed = LIST_FIRST(&board->feeds);
 
@@ -295,34 +295,102 @@ board_tick(struct board *board, uint64_t now_us)
     }
 }
 
-struct board *
-board_new(struct session_pool *pool)
+static struct board *
+board_new(struct session_pool *pool, uint16_t user)
 {
     struct board *board = MEM_NEW(struct board);
 
     board->pool = pool;
+    board->user = user;
+    login_ref(pool->pool, user);
     board->audience = pool->audience;
     LIST_INIT(&board->feeds);
     LIST_INIT(&board->departures);
     TAILQ_INIT(&board->over);
+    board->next = pool->boards;
+    pool->boards = board;
     return board;
 }
 
-void
-board_free(struct board **boardp)
+struct board *
+board_get(struct session_pool *pool, uint16_t user)
 {
-    struct board *board = *boardp;
+    struct board *board = pool->boards;
+
+    while (board != NULL && board->user != user)
+        board = board->next;
+    return board != NULL ? board : board_new(pool, user);
+}
+
+/* It is in no list any more. */
+static void
+board_free(struct board *board)
+{
     struct departure *departure;
     struct feed *feed;
 
-    *boardp = NULL;
-    if (board == NULL)
-        return;
     while ((feed = LIST_FIRST(&board->feeds)) != NULL)
         feed_free(&feed, CLOSE_POOL_REMOVED);
     while ((departure = LIST_FIRST(&board->departures)) != NULL)
         departure_free(&departure);
     for (int kind = 0; kind < TOPIC_KINDS; kind++)
         ASSERT(board->topics[kind].count == 0);
+    login_leave(board->pool->pool, board->user);
     mem_free(board);
+}
+
+/* The pool's own stays; another's login ends with its last client. */
+static bool
+is_over(const struct board *board)
+{
+    return board->user != LOGIN_POOL && board->subscribers == 0 &&
+        LIST_EMPTY(&board->feeds) && LIST_EMPTY(&board->departures);
+}
+
+/* --- all of a pool ------------------------------------------------------------------ */
+
+void
+boards_tick(struct session_pool *pool, uint64_t now_us)
+{
+    struct board **at = &pool->boards;
+
+    while (*at != NULL) {
+        struct board *board = *at;
+        tick(board, now_us);
+        if (is_over(board)) {
+            *at = board->next;
+            board_free(board);
+        } else {
+            at = &board->next;
+        }
+    }
+}
+
+void
+boards_follow(struct session_pool *pool)
+{
+    struct board *board;
+
+    for (board = pool->boards; board != NULL; board = board->next)
+        board_follow(board);
+}
+
+void
+boards_close_those_over(struct session_pool *pool)
+{
+    struct board *board;
+
+    for (board = pool->boards; board != NULL; board = board->next)
+        board_close_those_over(board);
+}
+
+void
+boards_free(struct session_pool *pool)
+{
+    struct board *board;
+
+    while ((board = pool->boards) != NULL) {
+        pool->boards = board->next;
+        board_free(board);
+    }
 }

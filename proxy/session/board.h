@@ -20,6 +20,10 @@
  *                   taken from one of them, its teller
  *   a shard channel at the shard of its name, in a cluster of its slot
  *
+ * Clients that have logged in as a user of the servers have a board of their own,
+ * with all others of that login: so the servers judge what they may listen to, and
+ * end it when they may no more.
+ *
  * Owner: struct session_pool, made with its first listener.  One thread.
  */
 #ifndef SESSION_BOARD_H
@@ -45,6 +49,9 @@ TAILQ_HEAD(over_list, subscriber);
 
 struct board {
     struct session_pool *pool;
+    struct board *next;    /* of the pool's */
+    uint16_t user;         /* as whom its feeds listen (upstream/login.h) */
+    uint32_t subscribers;  /* that have it */
     struct audience *audience;
     struct dict topics[TOPIC_KINDS];
     struct feed_list feeds;
@@ -90,12 +97,14 @@ struct post {
     struct feed *feed;
     enum post_state state;
     unsigned owed;   /* answers still to come */
+    bool is_denied;  /* the server does not let this user have it any more */
     bool is_counted; /* in the audience, as a connection */
 };
 
-struct board *board_new(struct session_pool *pool);
-/* Nobody listens any more. */
-void board_free(struct board **boardp);
+/* That of who goes to servers as this user, made if need be. */
+struct board *board_get(struct session_pool *pool, uint16_t user);
+/* All boards of a pool: nobody listens any more. */
+void boards_free(struct session_pool *pool);
 
 /* The topic of this name, made if need be. */
 struct topic *board_topic(struct board *board, enum topic_kind kind,
@@ -137,14 +146,16 @@ void board_deliver(struct board *board, const struct feed *feed,
 void board_deliver_too_long(struct board *board, const struct view *words);
 
 /* The pool goes by another generation. */
+void boards_follow(struct session_pool *pool);
 void board_follow(struct board *board);
 /* A feed cannot be heard: what may as well be elsewhere goes there. */
 void board_on_lost(struct feed *feed);
 /* Clients that have too much are closed, when all have been told: closing one
  * may end others. */
 void board_close_those_over(struct board *board);
+void boards_close_those_over(struct session_pool *pool);
 /* Once a second. */
-void board_tick(struct board *board, uint64_t now_us);
+void boards_tick(struct session_pool *pool, uint64_t now_us);
 
 /* --- posts, for feed.c ------------------------------------------------------- */
 

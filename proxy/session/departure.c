@@ -100,15 +100,28 @@ departure_on_answer(struct departure *departure)
         timer_start(&departure->timer, 0);
 }
 
-void
-departure_on_late(struct request *request)
+static struct departure *
+find(const struct board *board, const struct request *request)
 {
     struct departure *departure;
 
-    LIST_FOREACH (departure, &request->pool->board->departures, link) {
+    LIST_FOREACH (departure, &board->departures, link) {
         if (departure->request == request)
             break;
     }
-    if (departure != NULL)
-        tell(departure);
+    return departure;
+}
+
+void
+departure_on_late(struct request *request)
+{
+    const struct board *board;
+
+    for (board = request->pool->boards; board != NULL; board = board->next) {
+        struct departure *departure = find(board, request);
+        if (departure != NULL) {
+            tell(departure);
+            return;
+        }
+    }
 }

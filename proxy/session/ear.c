@@ -127,7 +127,7 @@ ear_new(struct tracking *tracking, struct server *server)
     struct ear *ear = MEM_NEW(struct ear);
 
     ear->tracking = tracking;
-    listening_init(&ear->listening, server, 3);
+    listening_init(&ear->listening, server, 3, LOGIN_POOL);
     ear->listening.lease.on_lane = on_lane;
     ear->listening.lease.on_gone = on_gone;
     ear->listening.lease.on_ready = on_ready;

@@ -164,8 +164,7 @@ on_tick(struct timer *timer, void *arg)
     close_idle(pool, now_us);
     request_compact_old(pool, now_us);
     monitor_tick(pool);
-    if (pool->board != NULL)
-        board_tick(pool->board, now_us);
+    boards_tick(pool, now_us);
     tracking_tick(pool, now_us);
     timer_start(timer, is_busy ? TICK_BUSY_MS : TICK_MS);
 }
@@ -221,7 +220,7 @@ session_pool_free(struct session_pool *pool)
     timer_stop(&pool->long_script);
     monitoring_free(pool);
     pause_free(pool);
-    board_free(&pool->board);
+    boards_free(pool);
     tracking_free(pool);
     slow_log_free(pool);
     latency_free(pool);
@@ -273,8 +272,7 @@ session_pool_take(struct session_pool *pool, const struct edition *edition,
     session_pool_start(pool, blocks);
     late_writes_look(pool);
     unblock_held(pool);
-    if (pool->board != NULL)
-        board_follow(pool->board);
+    boards_follow(pool);
     tracking_follow(pool);
     monitor_follow(pool);
     TAILQ_FOREACH(session, &pool->sessions, link)

@@ -76,6 +76,7 @@ struct question {
     uint64_t request_id;
     size_t pool;      /* id */
     struct view text; /* arguments, separated by spaces; borrowed */
+    struct view user, password; /* LOCAL_LOG_IN: the client's words */
 };
 
 /* One pool, as the sessions of this worker see it.  It stays from one snapshot
@@ -96,7 +97,7 @@ struct session_pool {
     struct script_memory *scripts; /* of all workers */
     struct shown_scripts *shown;   /* of this one lately; or NULL */
     struct audience *audience; /* of all workers */
-    struct board *board;       /* what clients listen to; NULL: nobody has */
+    struct board *boards;      /* what clients listen to; NULL: nobody has */
     struct tracking *tracking; /* what they keep in caches; NULL: nothing */
     struct session_list sessions;
     struct session_list pausing; /* make a lane wait for them */

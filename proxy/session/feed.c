@@ -149,6 +149,8 @@ on_gone(struct lane_lease *lease)
     feed->was_lost = feed->was_lost || feed->was_ready;
     feed->was_refused = feed->was_refused || !feed->was_ready;
     feed->was_ready = false;
+    feed->is_denied = lease->was_refused && feed->board->user != LOGIN_POOL;
+    lease->was_refused = false;
     forget_lane(feed);
     if (!feed->listening.is_closing)
         start_timer(feed, 0);
@@ -219,12 +221,60 @@ take_loss(struct feed *feed)
         topic_close_one(post->topic);
 }
 
+/* The server does not know the user any more, or does not let it have all that it
+ * listens to: as it does with its own clients, these are closed. */
+static void
+take_denial(struct feed *feed)
+{
+    const struct server *server = feed->listening.server;
+    struct view text = server->refusal == NULL ? VIEW("")
+                                               : view_str(server->refusal);
+    struct post *post;
+
+    feed->is_denied = false;
+    while ((post = find_awaited(feed)) != NULL)
+        topic_fail(post->topic, server->shard, text);
+    while ((post = find_heard(feed)) != NULL)
+        topic_close_one(post->topic);
+}
+
+static struct post *
+find_denied(const struct feed *feed)
+{
+    struct post *post;
+
+    TAILQ_FOREACH (post, &feed->posts, feed_link) {
+        if (post->is_denied && topic_is_heard(post->topic))
+            break;
+    }
+    return post;
+}
+
+static void
+close_denied(struct feed *feed)
+{
+    struct post *post;
+
+    while ((post = find_denied(feed)) != NULL)
+        topic_close_one(post->topic);
+}
+
+void
+feed_deny(struct post *post)
+{
+    post->is_denied = true;
+    start_timer(post->feed, 0);
+}
+
 static void
 on_timer(struct timer *timer, void *arg)
 {
     struct feed *feed = arg;
 
     (void)timer;
+    if (unlikely(feed->is_denied))
+        take_denial(feed);
+    close_denied(feed);
     if (feed->was_lost)
         take_loss(feed);
     if (!listening_is_ready(&feed->listening))
@@ -310,7 +360,7 @@ feed_new(struct board *board, struct server *server)
     struct feed *feed = MEM_NEW(struct feed);
 
     feed->board = board;
-    listening_init(&feed->listening, server, 2);
+    listening_init(&feed->listening, server, 2, board->user);
     feed->listening.lease.on_lane = on_lane;
     feed->listening.lease.on_gone = on_gone;
     feed->listening.lease.on_ready = on_ready;
@@ -359,6 +409,8 @@ feed_tick(struct feed *feed, uint64_t now_us)
     listening_look(&feed->listening, now_us);
     if (!TAILQ_EMPTY(&feed->posts))
         return true;
+    if (feed->board->user != LOGIN_POOL)
+        return false; /* it would keep the login */
     if (feed->listening.lease.lane == NULL)
         return feed->listening.lease.is_waiting;
     return idle_us == 0 || now_us < feed->used_us + idle_us;

@@ -48,6 +48,7 @@ struct feed {
     bool was_ready;          /* the lane it has */
     bool was_lost;           /* one that was ready ... */
     bool was_refused;        /* ... or not yet; still to be dealt with */
+    bool is_denied;          /* ... as the server does not take its user */
     uint64_t used_us;    /* when it last had a post */
 };
 
@@ -62,6 +63,9 @@ void feed_take(struct feed *feed, struct topic *topic);
 void feed_leave(struct post *post);
 /* One that the server has given up by itself is asked for again. */
 void feed_ask_again(struct post *post);
+
+/* The server has refused it to this user: who hears it is closed. */
+void feed_deny(struct post *post);
 
 /* The oldest command is answered, or will not be; the post that it is about. */
 struct post *feed_pop_owed(struct feed *feed);

@@ -92,6 +92,14 @@ is_error_of(const struct owed *owed, struct view line)
         (topic->kind == TOPIC_SHARD && topic->slot == redirect.slot);
 }
 
+static bool
+is_denial(struct view line)
+{
+    struct view word = VIEW("-NOPERM ");
+
+    return line.len >= word.len && memcmp(line.data, word.data, word.len) == 0;
+}
+
 /* It is not at this server, and may be elsewhere soon. */
 static void
 take_error_of(struct feed *feed, struct post *post, struct view line)
@@ -109,6 +117,8 @@ take_error_of(struct feed *feed, struct post *post, struct view line)
         return;
     }
     struct topic *topic = post->topic;
+    if (feed->board->user != LOGIN_POOL && is_denial(line))
+        feed_deny(post);
     feed_ask_again(post);
     if (!passes)
         topic_fail(topic, feed->listening.server->shard,

@@ -17,10 +17,10 @@ loop_of(const struct listening *listening)
 
 void
 listening_init(struct listening *listening, struct server *server,
-               uint8_t resp)
+               uint8_t resp, uint16_t user)
 {
     listening->server = server;
-    listening->lease.key = (struct lane_key){.db = 0, .resp = resp};
+    listening->lease.key = (struct lane_key){.user = user, .resp = resp};
     listening->lease.listens = true;
 }
 

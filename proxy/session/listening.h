@@ -32,9 +32,9 @@ enum heard {
     HEARD_TOO_LONG /* it has ended, and only its first piece was kept */
 };
 
-/* It will speak RESP 2 or 3. */
+/* It will speak RESP 2 or 3, as this user. */
 void listening_init(struct listening *listening, struct server *server,
-                    uint8_t resp);
+                    uint8_t resp, uint16_t user);
 /* The lane is closed, and no other is waited for. */
 void listening_end(struct listening *listening, enum close_reason why);
 

@@ -176,5 +176,5 @@ relay_take(struct session_env *env, const struct relayed *relayed)
     struct extent keys = tracking_copy(pool->tracking, relayed->keys);
     deliver(target, &keys);
     chunk_unref(&keys.chunk);
-    board_close_those_over(pool->board);
+    boards_close_those_over(pool);
 }

@@ -209,7 +209,7 @@ watched_new(struct script_watch *watch, struct server *server)
     struct watched *watched = MEM_NEW(struct watched);
 
     watched->watch = watch;
-    listening_init(&watched->listening, server, 2);
+    listening_init(&watched->listening, server, 2, LOGIN_POOL);
     watched->listening.lease.on_lane = on_lane;
     watched->listening.lease.on_gone = on_gone;
     watched->listening.lease.on_ready = on_ready;

@@ -41,12 +41,13 @@ row_of(const struct command *command)
 
 /* --- what is heard ---------------------------------------------------------------- */
 
+/* Whoever has gone over to another user goes on listening as the one before. */
 static struct board *
-board_of(struct session_pool *pool)
+board_of(struct session *session)
 {
-    if (pool->board == NULL)
-        pool->board = board_new(pool);
-    return pool->board;
+    return session->subscriber != NULL
+        ? session->subscriber->board
+        : board_get(session->pool, session->user);
 }
 
 struct subscriber *
@@ -56,7 +57,8 @@ subscriber_get(struct session *session)
         return session->subscriber;
     struct subscriber *subscriber = MEM_NEW(struct subscriber);
     subscriber->session = session;
-    subscriber->board = board_of(session->pool);
+    subscriber->board = board_of(session);
+    subscriber->board->subscribers++;
     session->subscriber = subscriber;
     return subscriber;
 }
@@ -270,6 +272,26 @@ refuse_crossing(const struct incoming *in)
                  &in->session->pool->stats->errors_crossslot);
 }
 
+/* As servers would judge it: by who it is now. */
+static bool
+is_of_another_user(const struct session *session)
+{
+    return session->subscriber != NULL &&
+        session->subscriber->board->user != session->user;
+}
+
+static void
+refuse_another_user(const struct incoming *in)
+{
+    struct buf *out = &in->session->pool->env->out;
+
+    out->len = 0;
+    encode_error(out, VIEW("ERR proxy: what this client listens to it has "
+                           "subscribed to as another user, unsubscribe first"));
+    answer_error(in->session, in->command, out,
+                 &in->session->pool->stats->errors_refused);
+}
+
 /* --- UNSUBSCRIBE ----------------------------------------------------------------------- */
 
 static void
@@ -306,7 +328,7 @@ static void
 end(const struct incoming *in, size_t row)
 {
     struct session *session = in->session;
-    struct departure *departure = departure_begin(board_of(session->pool));
+    struct departure *departure = departure_begin(board_of(session));
     struct buf out = {0};
 
     if (in->args.argc == 1)
@@ -330,6 +352,8 @@ subscriber_act(const struct incoming *in)
         refuse_crossing(in);
     else if (rows[row].leaves)
         end(in, row);
+    else if (unlikely(is_of_another_user(in->session)))
+        refuse_another_user(in);
     else
         begin(in, row);
 }
@@ -495,6 +519,7 @@ subscriber_free(struct session *session)
     if (subscriber->is_over)
         TAILQ_REMOVE(&subscriber->board->over, subscriber, over_link);
     chain_clear(&subscriber->held);
+    subscriber->board->subscribers--;
     session->subscriber = NULL;
     mem_free(subscriber);
 }

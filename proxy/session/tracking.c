@@ -194,8 +194,7 @@ on_cleaning(struct timer *timer, void *arg)
 void
 tracking_close_those_over(struct tracking *tracking)
 {
-    if (tracking->pool->board != NULL)
-        board_close_those_over(tracking->pool->board);
+    boards_close_those_over(tracking->pool);
 }
 
 static bool

@@ -198,12 +198,12 @@ trail_lane_new(struct trail *trail, struct server *server)
 
     own->trail = trail;
     own->server = server;
-    listening_init(&own->lane, server, 3);
+    listening_init(&own->lane, server, 3, LOGIN_POOL);
     own->lane.lease.listens = false;
     own->lane.lease.on_lane = on_lane;
     own->lane.lease.on_gone = on_lane_gone;
     own->lane.lease.on_frame = trail_on_lane_frame;
-    listening_init(&own->ear, server, 3);
+    listening_init(&own->ear, server, 3, LOGIN_POOL);
     own->ear.lease.on_lane = on_ear;
     own->ear.lease.on_gone = on_ear_gone;
     own->ear.lease.on_ready = on_ear_ready;
