@@ -121,6 +121,16 @@ read_redis_auth(struct report *report, const struct node *node, void *target)
 }
 
 static void
+read_auth(struct report *report, const struct node *node, void *target)
+{
+    struct pool_settings *pool = target;
+
+    pool->auth_by_servers = view_equal(node_text(node), VIEW("servers"));
+    if (!pool->auth_by_servers && !view_equal(node_text(node), VIEW("pool")))
+        report_found(report, node, "auth", "pool or servers");
+}
+
+static void
 read_on_server_down(struct report *report, const struct node *node,
                     void *target)
 {

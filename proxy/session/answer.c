@@ -9,6 +9,7 @@
 #include "command/missing.h"
 #include "resp/encode.h"
 #include "session/carrying.h"
+#include "session/identity.h"
 #include "session/note.h"
 #include "session/sentence.h"
 #include "session/session.h"
@@ -34,6 +35,7 @@ request_finish_with(struct request *request, struct buf *answer)
     request_drop_reply(request);
     if (unlikely(request->carrying != NULL))
         carrying_end(request);
+    identity_answered(request);
     chain_copy(&request->reply, pool, answer->data, answer->len);
     request_charge(request, answer->len);
     request->reply_bytes = answer->len;

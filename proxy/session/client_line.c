@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "session/blocking.h"
+#include "session/identity.h"
 #include "session/session.h"
 #include "session/subscriber.h"
 #include "session/tracker.h"
@@ -140,9 +141,10 @@ session_describe(const struct session *session, struct buf *out)
                subscriber_count(session, TOPIC_SHARD),
                transaction_count(session));
     describe_memory(session, out);
-    buf_printf(out, " cmd=%s user=default redir=%lld resp=%u",
-               command == NULL ? "NULL" : command->name,
-               (long long)tracker_redirect(session), session->resp);
+    struct view user = identity_name(session);
+    buf_printf(out, " cmd=%s user=%.*s redir=%lld resp=%u",
+               command == NULL ? "NULL" : command->name, (int)user.len,
+               user.data, (long long)tracker_redirect(session), session->resp);
     buf_printf(out, " lib-name=%s lib-ver=%s\n",
                text_or_empty(info ? info->lib_name : NULL),
                text_or_empty(info ? info->lib_ver : NULL));

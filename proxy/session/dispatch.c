@@ -25,6 +25,7 @@
 #include "session/published.h"
 #include "session/replica_read.h"
 #include "session/request.h"
+#include "session/rights.h"
 #include "session/scripts.h"
 #include "session/server_command.h"
 #include "session/session.h"
@@ -320,58 +321,13 @@ split_over_shards(const struct incoming *in)
 
 /* --- answered here ------------------------------------------------------------------- */
 
-static void
-ask(const struct incoming *in, struct question *question)
-{
-    struct session *session = in->session;
-    struct session_env *env = session->pool->env;
-    struct request *request = request_new(session, in->command);
-
-    question->session_id = session->id;
-    question->request_id = request->id;
-    question->pool = session->pool->id;
-    request_start_deadline(request);
-    request_weigh(request, in->bytes.len);
-    if (question->kind == QUESTION_INFO && pool_is_followed(session->pool->settings))
-        session->barrier = true; /* all shards will be asked, too */
-    env->ask(env, question);
-}
-
-/* False when the proxy has no answer of its own. */
-static bool
-answer_locally(const struct incoming *in)
-{
-    struct session *session = in->session;
-    struct buf *out = scratch(session);
-    struct question question = {0};
-
-    switch (local_answer(session, in->command, &in->args, out, &question)) {
-    case LOCAL_REPLY:
-        request_answer_now(session, in->command, buf_view(out));
-        break;
-    case LOCAL_NO_REPLY:
-        break;
-    case LOCAL_CLOSE:
-        request_answer_now(session, in->command, buf_view(out));
-        session_drain(session, CLOSE_CLIENT_QUIT);
-        break;
-    case LOCAL_ASK:
-        ask(in, &question);
-        break;
-    case LOCAL_REFUSE:
-        return false;
-    }
-    cell_inc(&session->pool->stats->requests_local);
-    return true;
-}
-
 /* To the node that has the slot; other servers keep no account of slots. */
 static void
 route_by_slot(const struct incoming *in)
 {
     struct session *session = in->session;
 
-    if (answer_locally(in))
+    if (local_act(in))
         return;
     if (!pool_is_cluster(session->pool->settings)) {
         refuse(session, in->command, &in->args);
@@ -428,7 +384,7 @@ forward_to_servers(const struct incoming *in)
              in->command->id == COMMAND_ID_INFO)
         fanout_start(in);
     else if (in->session->generation->shard_count == 1 ||
-             !answer_locally(in))
+             !local_act(in))
         forward_anywhere(in);
 }
 
@@ -462,21 +418,21 @@ act_by_class(const struct incoming *in)
         split_over_shards(in);
         break;
     case CLASS_LOCAL:
-        if (!answer_locally(in))
+        if (!local_act(in))
             refuse(in->session, in->command, &in->args);
         break;
     case CLASS_ANY:
-        if (!answer_locally(in))
+        if (!local_act(in))
             forward_anywhere(in);
         break;
     case CLASS_FANOUT:
     case CLASS_CURSOR:
         scripts_note(in);
-        if (!answer_locally(in) && !fanout_try(in))
+        if (!local_act(in) && !fanout_try(in))
             forward_if_single(in);
         break;
     case CLASS_REFUSE:
-        if (!answer_locally(in))
+        if (!local_act(in))
             refuse(in->session, in->command, &in->args);
         break;
     case CLASS_ROUTE_PIN:
@@ -497,6 +453,8 @@ act_by_class(const struct incoming *in)
 static void
 act(const struct incoming *in)
 {
+    if (unlikely(rights_refuse(in)))
+        return;
     if (unlikely(databases_are_named(in->command)))
         databases_act(in, act_by_class);
     else
@@ -530,7 +488,8 @@ must_wait(const struct incoming *in)
     if (unlikely(in->command == NULL))
         return in->session->barrier;
     return order_must_wait(in) ||
-        (unlikely(in->session->pool->attention != 0) && pause_must_wait(in));
+        (unlikely(in->session->pool->attention != 0) && pause_must_wait(in)) ||
+        rights_must_wait(in);
 }
 
 /* Most of what clients say: all that matters is where its one key belongs. */

@@ -4,6 +4,8 @@
 #include "session/local.h"
 
 #include "resp/encode.h"
+#include "session/deadline.h"
+#include "session/identity.h"
 #include "session/local_priv.h"
 
 /* Bytes of a client's word that an error repeats. */
@@ -145,10 +147,12 @@ local_is_for(const struct command *command)
     return handler_of(command) != NULL;
 }
 
-enum local_result
-local_answer(struct session *session, const struct command *command,
-             const struct command_args *args, struct buf *out,
-             struct question *question)
+/* CLIENT REPLY is heeded here: what is in `out` afterwards is sent, even when
+ * session->reply_off was set before.  For LOCAL_CLOSE it may then be empty. */
+static enum local_result
+answer(struct session *session, const struct command *command,
+       const struct command_args *args, struct buf *out,
+       struct question *question)
 {
     struct local_call call = {session, command, args, out, question};
     local_fn handler = handler_of(command);
@@ -159,8 +163,57 @@ local_answer(struct session *session, const struct command *command,
     enum local_result result = handler(&call);
     /* Looked at afterwards, as servers do: CLIENT REPLY ON and RESET are
      * answered, since they end the silence. */
-    if (!session->reply_off || result == LOCAL_REFUSE)
+    if (!session->reply_off || result == LOCAL_REFUSE ||
+        result == LOCAL_LOG_IN)
         return result;
     out->len = start;
     return result == LOCAL_CLOSE ? LOCAL_CLOSE : LOCAL_NO_REPLY;
+}
+
+static void
+ask(const struct incoming *in, struct question *question)
+{
+    struct session *session = in->session;
+    struct session_env *env = session->pool->env;
+    struct request *request = request_new(session, in->command);
+
+    question->session_id = session->id;
+    question->request_id = request->id;
+    question->pool = session->pool->id;
+    request_start_deadline(request);
+    request_weigh(request, in->bytes.len);
+    if (question->kind == QUESTION_INFO && pool_is_followed(session->pool->settings))
+        session->barrier = true; /* all shards will be asked, too */
+    env->ask(env, question);
+}
+
+bool
+local_act(const struct incoming *in)
+{
+    struct session *session = in->session;
+    struct buf *out = &session->pool->env->out;
+    struct question question = {0};
+
+    out->len = 0;
+    switch (answer(session, in->command, &in->args, out, &question)) {
+    case LOCAL_REPLY:
+        request_answer_now(session, in->command, buf_view(out));
+        break;
+    case LOCAL_NO_REPLY:
+        break;
+    case LOCAL_CLOSE:
+        request_answer_now(session, in->command, buf_view(out));
+        session_drain(session, CLOSE_CLIENT_QUIT);
+        break;
+    case LOCAL_ASK:
+        ask(in, &question);
+        break;
+    case LOCAL_LOG_IN:
+        identity_ask(in, question.user, question.password);
+        break;
+    case LOCAL_REFUSE:
+        return false;
+    }
+    cell_inc(&session->pool->stats->requests_local);
+    return true;
 }

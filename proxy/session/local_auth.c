@@ -4,9 +4,11 @@
  *
  * A pool with redis_auth demands that password; its users are `default`, as on
  * a server with requirepass, and redis_user, as whom the servers know us.
- * Without redis_auth the default user needs no password, as on a server.
+ * Without redis_auth the default user needs no password, as on a server.  With
+ * auth: servers these are asked (session/identity.h).
  */
 #include "resp/encode.h"
+#include "session/identity.h"
 #include "session/local_priv.h"
 #include "session/monitor.h"
 #include "session/relay.h"
@@ -52,7 +54,17 @@ local_authenticate(struct session *session, struct view user,
         return false;
     }
     session->authenticated = true;
+    identity_set(session, LOGIN_POOL);
     return true;
+}
+
+enum local_result
+local_log_in(const struct local_call *call, struct view user,
+             struct view password)
+{
+    call->question->user = user;
+    call->question->password = password;
+    return LOCAL_LOG_IN;
 }
 
 enum local_result
@@ -63,6 +75,8 @@ local_auth(const struct local_call *call)
 
     if (argc > 3)
         return local_error(call, LOCAL_SYNTAX_ERROR);
+    if (call->session->pool->settings->auth_by_servers)
+        return local_log_in(call, user, local_arg(call, argc - 1));
     if (argc == 2 && call->session->pool->settings->redis_auth == NULL)
         return local_error(call, NO_PASSWORD_SET);
     if (argc == 3)
@@ -110,6 +124,7 @@ local_reset(const struct local_call *call)
     session->reply_off = false;
     session->is_readonly = false;
     session->authenticated = session->pool->settings->redis_auth == NULL;
+    identity_set(session, LOGIN_POOL);
     client_set_name(session, VIEW(""));
     encode_simple(call->out, "RESET");
     return LOCAL_REPLY;
@@ -118,6 +133,6 @@ local_reset(const struct local_call *call)
 enum local_result
 local_whoami(const struct local_call *call)
 {
-    encode_bulk(call->out, VIEW(LOCAL_DEFAULT_USER));
+    encode_bulk(call->out, identity_name(call->session));
     return LOCAL_REPLY;
 }

@@ -135,21 +135,41 @@ hello_encode(const struct session *session, struct buf *out)
     encode_array(out, 0);
 }
 
+/* Nothing is wrong with it. */
+static void
+hello_take_effect(const struct local_call *call, const struct hello *hello)
+{
+    if (hello->has_name)
+        client_set_name(call->session, hello->name);
+    if (hello->version != 0 && hello->version != call->session->resp) {
+        wait_note_move(call->session);
+        call->session->resp = (uint8_t)hello->version;
+        trail_note_version(call->session);
+    }
+    hello_encode(call->session, call->out);
+}
+
+void
+local_hello_known(struct session *session, const struct command *command,
+                  const struct command_args *args, struct buf *out)
+{
+    struct local_call call = {session, command, args, out, NULL};
+    struct hello hello = {0};
+
+    if (hello_read_version(&call, &hello) && hello_read_options(&call, &hello))
+        hello_take_effect(&call, &hello);
+}
+
 enum local_result
 local_hello(const struct local_call *call)
 {
     struct hello hello = {0};
 
-    if (!hello_read_version(call, &hello) ||
-        !hello_read_options(call, &hello) || !hello_authenticate(call, &hello))
+    if (!hello_read_version(call, &hello) || !hello_read_options(call, &hello))
         return LOCAL_REPLY;
-    if (hello.has_name)
-        client_set_name(call->session, hello.name);
-    if (hello.version != 0 && hello.version != call->session->resp) {
-        wait_note_move(call->session);
-        call->session->resp = (uint8_t)hello.version;
-        trail_note_version(call->session);
-    }
-    hello_encode(call->session, call->out);
+    if (hello.has_auth && call->session->pool->settings->auth_by_servers)
+        return local_log_in(call, hello.user, hello.password);
+    if (hello_authenticate(call, &hello))
+        hello_take_effect(call, &hello);
     return LOCAL_REPLY;
 }

@@ -16,6 +16,25 @@
 /* Ids in one CLIENT LIST: each may yield a line of CLIENT_TEXT_MAX times 3. */
 #define CLIENT_IDS_MAX 1024
 
+/* What a handler has come to.
+ *
+ * question->kind and ->text are filled in for LOCAL_ASK (text may point into `out`,
+ * which then holds no reply).
+ *
+ *   QUESTION_INFO          text: names of sections in lower case, each once,
+ *                          that redis-server knows; empty: the default ones
+ *   QUESTION_CLIENT_IDS    text: ids that are asked for
+ *   others                 see session/env.h
+ */
+enum local_result {
+    LOCAL_REPLY,    /* `out` holds the reply */
+    LOCAL_NO_REPLY, /* none is due (CLIENT REPLY OFF) */
+    LOCAL_CLOSE,    /* `out` holds the reply; then drain and close (QUIT) */
+    LOCAL_ASK,      /* *question is to be asked; its answer is the reply */
+    LOCAL_LOG_IN,   /* servers are to be asked: question->user and ->password */
+    LOCAL_REFUSE    /* not answered here: refuse it as unsupported */
+};
+
 struct local_call {
     struct session *session;
     const struct command *command;
@@ -69,6 +88,16 @@ void client_set_name(struct session *session, struct view name);
 /* Remember that the client is who it says; false (counted) if it is not. */
 bool local_authenticate(struct session *session, struct view user,
                         struct view password) MUST_CHECK;
+
+/* With auth: servers: as whom it wants to be known. */
+enum local_result local_log_in(const struct local_call *call, struct view user,
+                               struct view password);
+
+/* --- local_hello.c ------------------------------------------------------- */
+
+/* The answer to HELLO whose AUTH servers have taken. */
+void local_hello_known(struct session *session, const struct command *command,
+                       const struct command_args *args, struct buf *out);
 
 /* --- handlers ------------------------------------------------------------ */
 

@@ -78,7 +78,8 @@ struct request {
     uint64_t progress_us;    /* when a piece of its reply last came */
     uint64_t done_us;        /* when its answer was whole, if it had to wait */
     LIST_ENTRY(request) held_link;      /* of env->held or held_before */
-    struct extent refusal;   /* of a transaction: a command was not queued */
+    struct extent refusal;   /* of a transaction: a command was not queued; or
+                                HELLO, while servers are asked AUTH for it */
     struct queued queued;    /* with OWN_LANE_DIRECT, unless it is EXEC */
     struct script_wants *wants; /* EXEC: scripts that it names, or NULL */
     struct carrying *carrying; /* it goes step by step, or NULL */

@@ -19,7 +19,8 @@ bool
 retry_writes(const struct command *command)
 {
     return !retry_only_reads(command) && command->id != COMMAND_ID_WATCH &&
-        command->id != COMMAND_ID_UNWATCH;
+        command->id != COMMAND_ID_UNWATCH &&
+        (command->flags & COMMAND_NO_AUTH) == 0;
 }
 
 bool

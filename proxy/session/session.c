@@ -11,12 +11,14 @@
 #include "session/blocking.h"
 #include "session/fanout_stream.h"
 #include "session/holding.h"
+#include "session/identity.h"
 #include "session/learning.h"
 #include "session/local.h"
 #include "session/monitor.h"
 #include "session/note.h"
 #include "session/pause.h"
 #include "session/private_lane.h"
+#include "session/rights.h"
 #include "session/subscriber.h"
 #include "session/trail.h"
 #include "session/transaction.h"
@@ -199,7 +201,9 @@ session_close(struct session **sessionp, enum close_reason why)
     unfold_free(session);
     blocking_end(session);
     learning_abandon(session);
+    rights_free(session);
     holding_free(session);
+    identity_leave(session);
     if (paused != NULL)
         lane_resume(paused); /* its reply is read and dropped */
     fanout_stream_drop(&passing);

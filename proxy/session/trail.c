@@ -370,6 +370,21 @@ trail_note_version(struct session *session)
 }
 
 void
+trail_note_user(struct session *session)
+{
+    struct trail *trail = trail_of(session);
+    struct trail_lane *own;
+
+    if (trail == NULL)
+        return;
+    LIST_FOREACH (own, &trail->lanes, link) {
+        if (own->state != TRAIL_AWAY)
+            trail_close_lane(own);
+    }
+    trail_forget_all(trail);
+}
+
+void
 trail_note_caching(struct session *session)
 {
     const struct tracker *tracker = tracker_of(session);

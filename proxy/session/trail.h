@@ -81,6 +81,8 @@ bool trail_is_there(const struct session *session,
 
 /* HELLO, or CLIENT CACHING in front of what has just been acted upon. */
 void trail_note_version(struct session *session);
+/* It goes to servers as another user. */
+void trail_note_user(struct session *session);
 void trail_note_caching(struct session *session);
 /* The pool has another generation, or the session has taken it up. */
 void trail_follow(struct tracker *tracker);

@@ -321,15 +321,23 @@ wait_end(struct session *session)
 }
 
 void
+wait_leave_lanes(struct session *session)
+{
+    struct own_lane *own;
+
+    while (session->wait != NULL &&
+           (own = LIST_FIRST(&session->wait->lanes)) != NULL)
+        own_lane_free(own);
+}
+
+void
 wait_free(struct session *session)
 {
     struct wait *wait = session->wait;
-    struct own_lane *own;
 
     if (likely(wait == NULL))
         return;
-    while ((own = LIST_FIRST(&wait->lanes)) != NULL)
-        own_lane_free(own);
+    wait_leave_lanes(session);
     mem_free(wait);
     session->wait = NULL;
 }

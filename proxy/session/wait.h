@@ -94,6 +94,8 @@ void wait_note_loss(struct session *session, const struct server *server);
 /* Servers have lost shared lanes: tell who has written over them. */
 void wait_note_losses(struct session_pool *pool);
 
+/* Its lanes are those of another user: give them back. */
+void wait_leave_lanes(struct session *session);
 /* Give all up; the session ends. */
 void wait_free(struct session *session);
 

@@ -70,7 +70,7 @@ struct call {
 static inline bool
 call_was_refused(enum close_reason why)
 {
-    return why == CLOSE_SERVER_DATABASE;
+    return why == CLOSE_SERVER_DATABASE || why == CLOSE_SERVER_LOGIN;
 }
 
 static inline void

@@ -96,7 +96,7 @@ refusal_reason(const struct lane *lane, enum handshake_step step,
         return CLOSE_SERVER_DATABASE;
     if ((step == HANDSHAKE_LOGIN && begins_with_one_of(reply, login)) ||
         (step != HANDSHAKE_AUTH && asks && begins_with(reply, "-NOAUTH ")))
-        return CLOSE_SERVER_DATABASE;
+        return CLOSE_SERVER_LOGIN;
     return CLOSE_NONE;
 }
 
@@ -110,7 +110,7 @@ lane_refuse_client(struct lane *lane, enum close_reason why, struct view reply)
     /* Of HELLO it has other words for that. */
     if (begins_with(reply, "-NOAUTH "))
         text = VIEW("NOAUTH Authentication required.");
-    if (lane->lease != NULL && why != CLOSE_NONE)
+    if (lane->lease != NULL && why == CLOSE_SERVER_LOGIN)
         lane->lease->was_refused = true;
     mem_free(lane->server->refusal);
     lane->server->refusal = mem_view_dup(text);

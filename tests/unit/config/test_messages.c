@@ -88,6 +88,8 @@ static const struct refusal refusals[] = {
      "t.yml:5:9: error: a.hash: found \"FNV1A_64\", allowed one of "
      "one_at_a_time, md5, crc16, crc32, crc32a, fnv1_64, fnv1a_64, fnv1_32, "
      "fnv1a_32, hsieh, murmur, jenkins, crc16_redis, murmur3, xxh3\n"},
+    {HEAD SERVERS "  auth: nobody\n",
+     "t.yml:5:9: error: a.auth: found \"nobody\", allowed pool or servers\n"},
     {HEAD SERVERS "  hash_chars: plain\n",
      "t.yml:5:15: error: a.hash_chars: found \"plain\", allowed signed or "
      "unsigned\n"},

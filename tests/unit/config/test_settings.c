@@ -210,6 +210,7 @@ START_TEST(what_is_left_out_has_its_default)
     ck_assert_int_eq(pool->on_server_down, DOWN_ERROR);
     ck_assert_int_eq(pool->transactions, TRANSACTIONS_QUEUED);
     ck_assert_int_eq(pool->tracking, TRACKING_SHARED);
+    ck_assert(!pool->auth_by_servers);
     ck_assert(!pool_ejects(pool));
     ck_assert_uint_eq(pool->servers[0].weight, 1);
     case_fini(&c);
