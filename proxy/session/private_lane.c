@@ -12,6 +12,7 @@
 #include "session/sentence.h"
 #include "session/trail.h"
 #include "session/upload.h"
+#include "session/wait.h"
 
 struct private_lane {
     struct lane_lease lease;
@@ -20,6 +21,7 @@ struct private_lane {
     struct request *request; /* waits for the lane, or is on it */
     bool open_body;
     bool is_of_trail; /* one with which the client tracks, no lease */
+    bool is_of_wait;  /* one that its session has since it waited, no lease */
 };
 
 static void
@@ -98,6 +100,20 @@ submit_on_trail(struct private_lane *private)
     return true;
 }
 
+/* So that WAIT asks where it has written. */
+static bool
+submit_on_own(struct private_lane *private)
+{
+    struct lane *lane =
+        wait_lane(private->session, private->server, private->lease.key);
+
+    if (lane == NULL)
+        return false;
+    private->is_of_wait = true;
+    submit_now(private, lane);
+    return true;
+}
+
 static void
 submit_over_lease(struct private_lane *private)
 {
@@ -132,15 +148,16 @@ private_lane_submit(struct session *session, struct request *request,
         lane_unreachable(private);
         return;
     }
-    if (!submit_on_trail(private))
+    if (!submit_on_trail(private) && !submit_on_own(private))
         submit_over_lease(private);
 }
 
 bool
-private_lane_is_of(const struct session *session,
-                   const struct request *request)
+private_lane_is_leased(const struct session *session,
+                       const struct request *request)
 {
-    return session->private->request == request;
+    return session->private->request == request &&
+        !session->private->is_of_wait;
 }
 
 void
@@ -154,10 +171,12 @@ private_lane_release(struct session *session)
     blocking_withdraw(session);
     if (private->is_of_trail)
         trail_release(session, private->server);
+    else if (private->is_of_wait)
+        wait_release_lane(session, private->server, private->lease.key);
     else if (private->server != NULL)
         server_end_lease(private->server, &private->lease);
     private->server = NULL;
-    private->is_of_trail = false;
+    private->is_of_trail = private->is_of_wait = false;
 }
 
 void

@@ -18,16 +18,16 @@
 void private_lane_submit(struct session *session, struct request *request,
                          bool open_body);
 
-bool private_lane_is_of(const struct session *session,
-                        const struct request *request) MUST_CHECK;
+bool private_lane_is_leased(const struct session *session,
+                            const struct request *request) MUST_CHECK;
 
-/* Is the request on it? */
+/* Is the request on it, and is it none that WAIT would go over? */
 static inline bool
 private_lane_serves(const struct session *session,
                     const struct request *request)
 {
     return unlikely(session->private != NULL) &&
-        private_lane_is_of(session, request);
+        private_lane_is_leased(session, request);
 }
 
 /* The request that has it is answered, lost or given up. */

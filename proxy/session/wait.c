@@ -163,13 +163,16 @@ wait_take_answer(struct own_lane *own)
 static void
 begin_look(struct own_lane *own)
 {
-    const struct wait *wait = own->wait;
+    struct wait *wait = own->wait;
     const struct client_info *info = wait->session->info;
     uint64_t now_us = loop_now_us(wait->session->pool->env->loop);
 
-    if (unlikely(wait->may_look && info != NULL &&
-                 (info->elsewhere & own->server->mark) != 0))
+    if (likely(info == NULL || (info->elsewhere & own->server->mark) == 0))
+        return;
+    if (wait->may_look)
         wait_look_begin(&own->look, wait->wanted, wait->timeout_ms, now_us);
+    else
+        wait->is_zero = true; /* nothing tells of files; or it is malformed */
 }
 
 static void

@@ -86,6 +86,13 @@ wait_submit(struct request *request, struct server *server,
     return server_submit(server, key, session->lane_number, call);
 }
 
+/* For one request alone: the session's own lane, or NULL; and give it back. */
+struct lane *wait_lane(const struct session *session,
+                       const struct server *server,
+                       struct lane_key key) MUST_CHECK;
+void wait_release_lane(const struct session *session,
+                       const struct server *server, struct lane_key key);
+
 /* The session has own lanes: wait_submit() takes the slow way. */
 void wait_note_own(struct session *session);
 /* It has lost its lane to this server. */

@@ -225,8 +225,10 @@ wait_submit_slow(struct request *request, struct server *server,
     struct session *session = request->session;
     const struct own_lane *own = own_lane_find(session->wait, server, key);
 
-    if (trail_takes(request, server, key, call))
+    if (trail_takes(request, server, key, call)) {
+        wait_note_elsewhere(session, server->mark);
         return true;
+    }
     if (own != NULL)
         lane_submit(own->lease.lane, call);
     else if (!server_submit(server, key, session->lane_number, call))
@@ -234,6 +236,29 @@ wait_submit_slow(struct request *request, struct server *server,
     if (!key.is_aside && key.user != LOGIN_ASKING)
         trail_note_detour(session, server);
     return true;
+}
+
+struct lane *
+wait_lane(const struct session *session, const struct server *server,
+          struct lane_key key)
+{
+    const struct own_lane *own =
+        session->wait == NULL ? NULL
+                              : own_lane_find(session->wait, server, key);
+
+    return own == NULL ? NULL : own->lease.lane;
+}
+
+/* As server_end_lease() has it: what is not clean is of no use. */
+void
+wait_release_lane(const struct session *session, const struct server *server,
+                  struct lane_key key)
+{
+    struct lane *lane = wait_lane(session, server, key);
+
+    if (lane != NULL &&
+        (!lane_is_idle(lane) || lane->paused || lane->upload != NULL))
+        lane_close(&lane, CLOSE_LANE_UNCLEAN);
 }
 
 void
