@@ -250,8 +250,8 @@ info_all(int resp, const struct describe_more *more, struct buf *out)
         learnt_describe(more->learnt[i], resp, out);
 }
 
-static const struct learnt *
-find_learnt(const struct describe_more *more, struct view name)
+const struct learnt *
+describe_find_learnt(const struct describe_more *more, struct view name)
 {
     for (size_t i = 0; i < more->count; i++) {
         if (view_equal_nocase(name, view_str(more->learnt[i]->command.name)))
@@ -265,7 +265,8 @@ info_of_name(struct view name, int resp, const struct describe_more *more,
              struct buf *out)
 {
     const struct command *row = describe_find(name);
-    const struct learnt *learnt = row != NULL ? NULL : find_learnt(more, name);
+    const struct learnt *learnt =
+        row != NULL ? NULL : describe_find_learnt(more, name);
 
     if (row != NULL)
         info_entry(row, resp, out);
@@ -317,7 +318,7 @@ describe_reply(const struct command *command, const struct command_args *args,
         info_named(args, resp, more, out);
         break;
     case COMMAND_ID_COMMAND_DOCS:
-        describe_docs(args, resp, out);
+        describe_docs(args, resp, more, out);
         break;
     case COMMAND_ID_COMMAND_LIST:
         describe_list(args, more, out);

@@ -13,7 +13,8 @@
 
 struct learnt;
 
-/* Commands that have no row, which COMMAND, COUNT, INFO and LIST know as well. */
+/* Commands that have no row, which COMMAND, COUNT, INFO and LIST know as well, and
+ * DOCS if servers have told it. */
 struct describe_more {
     const struct learnt *const *learnt; /* by name */
     size_t count;

@@ -67,10 +67,21 @@ docs_entry(const struct command *row, int resp, struct buf *out)
         docs_row(sub, 0, resp, out);
 }
 
-static void
-docs_all(int resp, struct buf *out)
+/* What servers have told. */
+static size_t
+count_told(const struct describe_more *more)
 {
     size_t count = 0;
+
+    for (size_t i = 0; i < more->count; i++)
+        count += more->learnt[i]->docs != NULL;
+    return count;
+}
+
+static void
+docs_all(int resp, const struct describe_more *more, struct buf *out)
+{
+    size_t count = count_told(more);
 
     for (int i = 0; i < COMMAND_ID_COUNT; i++) {
         const struct command *row = command_by_id((enum command_id)i);
@@ -82,26 +93,46 @@ docs_all(int resp, struct buf *out)
         if (row_is_served(row) && !row_is_sub(row))
             docs_entry(row, resp, out);
     }
+    for (size_t i = 0; i < more->count; i++)
+        if (more->learnt[i]->docs != NULL)
+            learnt_describe_docs(more->learnt[i], resp, out);
+}
+
+/* Append what there is of a name; false: nothing. */
+static bool
+docs_of_name(struct view name, int resp, const struct describe_more *more,
+             struct buf *out)
+{
+    const struct command *row = describe_find(name);
+    const struct learnt *learnt =
+        row != NULL ? NULL : describe_find_learnt(more, name);
+
+    if (row != NULL)
+        docs_entry(row, resp, out);
+    else if (learnt != NULL && learnt->docs != NULL)
+        learnt_describe_docs(learnt, resp, out);
+    else
+        return false;
+    return true;
 }
 
 /* Names that nobody knows are passed over. */
 void
-describe_docs(const struct command_args *args, int resp, struct buf *out)
+describe_docs(const struct command_args *args, int resp,
+              const struct describe_more *more, struct buf *out)
 {
+    struct buf entries = {0};
     size_t count = 0;
 
     if (args->argc == 2) {
-        docs_all(resp, out);
+        docs_all(resp, more, out);
         return;
     }
     for (uint32_t i = 2; i < args->argc; i++)
-        count += describe_find(command_arg(args, i)) != NULL;
+        count += docs_of_name(command_arg(args, i), resp, more, &entries);
     encode_map(out, resp, count);
-    for (uint32_t i = 2; i < args->argc; i++) {
-        const struct command *row = describe_find(command_arg(args, i));
-        if (row != NULL)
-            docs_entry(row, resp, out);
-    }
+    buf_append_view(out, buf_view(&entries));
+    buf_fini(&entries);
 }
 
 /* A test of a row against the last word of COMMAND LIST FILTERBY x word. */

@@ -44,8 +44,13 @@ void describe_tree(struct buf *out, int resp, const char *tree);
 /* The flag of this name; 0: none that matters. */
 uint32_t describe_flag(struct view name) MUST_CHECK;
 
+/* A learnt command by its name, or NULL. */
+const struct learnt *describe_find_learnt(const struct describe_more *more,
+                                          struct view name) MUST_CHECK;
+
 /* COMMAND DOCS; COMMAND LIST; COMMAND GETKEYS and GETKEYSANDFLAGS. */
-void describe_docs(const struct command_args *args, int resp, struct buf *out);
+void describe_docs(const struct command_args *args, int resp,
+                   const struct describe_more *more, struct buf *out);
 void describe_list(const struct command_args *args,
                    const struct describe_more *more, struct buf *out);
 void describe_keys(const struct command_args *args, bool with_flags, int resp,

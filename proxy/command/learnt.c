@@ -501,6 +501,7 @@ learnt_free(struct learnt **learntp)
     mem_free(learnt->name);
     mem_free(learnt->categories);
     mem_free(learnt->reply);
+    mem_free(learnt->docs);
     mem_free(learnt);
 }
 

@@ -28,6 +28,8 @@ struct learnt {
     char *categories;
     char *reply;         /* all of it; words of the plan point into it */
     size_t reply_len;
+    char *docs;          /* the reply to COMMAND DOCS, or NULL */
+    size_t docs_len;
 };
 
 enum learnt_result {
@@ -44,6 +46,13 @@ void learnt_free(struct learnt **learntp);
 
 /* Append its entry of COMMAND INFO, as the server has it. */
 void learnt_describe(const struct learnt *learnt, int resp, struct buf *out);
+
+/* Keep the whole reply to COMMAND DOCS with its name.  False: it is none. */
+bool learnt_take_docs(struct learnt *learnt, struct view reply) MUST_CHECK;
+/* Append its name and what COMMAND DOCS has of it, as the server has it; it has
+ * docs. */
+void learnt_describe_docs(const struct learnt *learnt, int resp,
+                          struct buf *out);
 
 /* Was it made of this reply? */
 bool learnt_is_of(const struct learnt *learnt, struct view reply) MUST_CHECK;

@@ -18,6 +18,7 @@ struct entry {
     const struct command *command;  /* NULL: servers do not know it */
     struct learnt *learnt;          /* NULL: it is a row of ours, or unknown */
     uint64_t asked_us;
+    uint64_t docs_us;               /* when its documents were asked for, or 0 */
     bool is_failed;                 /* nobody could be asked the last time */
     uint8_t len;
     char name[LEARNING_NAME_MAX];
@@ -45,6 +46,7 @@ struct inquiry {
     struct server *server;
     struct timer timer;
     bool is_cut; /* the reply was too long for an answer */
+    bool is_docs; /* it is COMMAND DOCS */
     size_t len;
     char name[LEARNING_NAME_MAX];
 };
@@ -225,10 +227,27 @@ take_reply(struct inquiry *inquiry, struct view reply)
     }
 }
 
+static void
+take_docs(struct inquiry *inquiry, struct view reply)
+{
+    struct entry *entry = find_entry(get_learning(inquiry->pool),
+                                     view_of(inquiry->name, inquiry->len));
+
+    if (entry == NULL)
+        return;
+    entry->docs_us = loop_now_us(inquiry->pool->env->loop);
+    if (entry->learnt != NULL)
+        (void)!learnt_take_docs(entry->learnt, reply);
+}
+
 /* What was known of it before is not forgotten. */
 static void
 take_failure(struct inquiry *inquiry)
 {
+    if (inquiry->is_docs) {
+        take_docs(inquiry, VIEW(""));
+        return;
+    }
     struct learning *learning = get_learning(inquiry->pool);
     struct entry *entry =
         get_entry(learning, view_of(inquiry->name, inquiry->len));
@@ -270,11 +289,13 @@ on_reply(struct call *call, const struct reply_piece *piece)
         inquiry->is_cut = true;
         return;
     }
-    if (inquiry->is_cut)
-        take_reply(inquiry, VIEW(""));
+    struct view reply = inquiry->is_cut
+        ? VIEW("")
+        : view_of(piece->chunk->data + piece->off, piece->len);
+    if (inquiry->is_docs)
+        take_docs(inquiry, reply);
     else
-        take_reply(inquiry, view_of(piece->chunk->data + piece->off,
-                                    piece->len));
+        take_reply(inquiry, reply);
     inquiry_free(inquiry);
 }
 
@@ -318,14 +339,14 @@ on_timeout(struct timer *timer UNUSED, void *arg)
 }
 
 static struct extent
-question_of(struct session_pool *pool, struct view name)
+question_of(struct session_pool *pool, const char *word, struct view name)
 {
     struct buf text = {0};
     struct extent body = {0};
 
     encode_array(&text, 3);
     encode_bulk_str(&text, "COMMAND");
-    encode_bulk_str(&text, "INFO");
+    encode_bulk_str(&text, word);
     encode_bulk(&text, name);
     body.len = (uint32_t)text.len;
     body.chunk = chunk_new_exact(loop_chunks(pool->env->loop), text.len);
@@ -353,13 +374,14 @@ send_question(struct inquiry *inquiry)
 }
 
 static bool
-ask(struct session *session, struct view name)
+ask(struct session *session, struct view name, bool is_docs)
 {
     struct session_pool *pool = session->pool;
     struct inquiry *inquiry = MEM_NEW(struct inquiry);
 
     call_init(&inquiry->call, &inquiry_call_ops);
-    inquiry->call.body = question_of(pool, name);
+    inquiry->call.body = question_of(pool, is_docs ? "DOCS" : "INFO", name);
+    inquiry->is_docs = is_docs;
     inquiry->session = session;
     inquiry->pool = pool;
     inquiry->generation = generation_ref(session->generation);
@@ -400,26 +422,55 @@ told(const struct entry *entry, const struct command **command)
     return entry->is_failed ? LEARNING_FAILED : LEARNING_UNKNOWN;
 }
 
+/* False: of such a name nobody is asked.  Else it is there in lower case. */
+static bool
+take_name(const struct session *session, struct view *name,
+          char lower[LEARNING_NAME_MAX])
+{
+    if (name->len == 0 || name->len > LEARNING_NAME_MAX ||
+        !session->authenticated || !session->pool->settings->learn_commands)
+        return false;
+    for (size_t i = 0; i < name->len; i++) {
+        char c = name->data[i];
+        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+    }
+    *name = view_of(lower, name->len);
+    return true;
+}
+
 enum learning_result
 learning_find(struct session *session, struct view name,
               const struct command **command)
 {
     char lower[LEARNING_NAME_MAX];
 
-    if (name.len == 0 || name.len > sizeof(lower) || !session->authenticated ||
-        !session->pool->settings->learn_commands)
+    if (!take_name(session, &name, lower))
         return LEARNING_UNKNOWN;
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.data[i];
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-    }
-    name = view_of(lower, name.len);
     struct entry *entry = find_entry(get_learning(session->pool), name);
     if (entry != NULL && is_fresh(session, entry))
         return told(entry, command);
-    if (!TAILQ_EMPTY(&session->queue) || ask(session, name))
+    if (!TAILQ_EMPTY(&session->queue) || ask(session, name, false))
         return LEARNING_ASKED;
     return entry == NULL ? LEARNING_FAILED : told(entry, command);
+}
+
+enum learning_result
+learning_find_docs(struct session *session, struct view name)
+{
+    uint64_t now_us = loop_now_us(session->pool->env->loop);
+    char lower[LEARNING_NAME_MAX];
+
+    if (!take_name(session, &name, lower))
+        return LEARNING_UNKNOWN;
+    const struct entry *entry = find_entry(get_learning(session->pool), name);
+    if (entry == NULL || entry->learnt == NULL)
+        return LEARNING_UNKNOWN;
+    if (entry->learnt->docs != NULL ||
+        (entry->docs_us != 0 && now_us - entry->docs_us < LEARNING_DOUBT_US))
+        return LEARNING_KNOWN;
+    if (!TAILQ_EMPTY(&session->queue) || ask(session, name, true))
+        return LEARNING_ASKED;
+    return LEARNING_FAILED;
 }
 
 void

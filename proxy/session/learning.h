@@ -44,6 +44,12 @@ enum learning_result {
 enum learning_result learning_find(struct session *session, struct view name,
                                    const struct command **command) MUST_CHECK;
 
+/* The same of what COMMAND DOCS has of a name: asked once for each row that is
+ * learnt, and again after LEARNING_DOUBT_US while nobody tells.  Known is also what
+ * there is no more to be known of. */
+enum learning_result learning_find_docs(struct session *session,
+                                        struct view name) MUST_CHECK;
+
 /* All commands that have been learnt and are served, by name; mem_free() it. */
 const struct learnt **learning_all(const struct session_pool *pool,
                                    size_t *count) MUST_CHECK;

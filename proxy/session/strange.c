@@ -10,7 +10,7 @@
 #include "session/incoming.h"
 #include "session/learning.h"
 
-/* Whoever gives more names to COMMAND INFO hears of what is known. */
+/* Whoever gives more names to COMMAND INFO or DOCS hears of what is known. */
 #define NAMES_ASKED_FOR 16
 
 /* What it is nobody could be asked. */
@@ -63,18 +63,30 @@ strange_command(struct session *session, const struct command_args *args)
     return NULL;
 }
 
-/* Does COMMAND INFO name something that a server has to be asked for first? */
+/* Is a server to be asked about this name, and has been, or will be? */
 static bool
-must_ask(struct session *session, const struct command_args *args)
+is_asked(struct session *session, struct view name, bool is_docs)
 {
     const struct command *command;
 
-    if (args->argc > 2 + NAMES_ASKED_FOR)
+    if (describe_knows(name) || is_subcommand(name))
+        return false;
+    return learning_find(session, name, &command) == LEARNING_ASKED ||
+        (is_docs && learning_find_docs(session, name) == LEARNING_ASKED);
+}
+
+/* Does COMMAND INFO or DOCS name something that a server has to be asked for first? */
+static bool
+must_ask(struct session *session, const struct command *command,
+         const struct command_args *args)
+{
+    bool is_docs = command->id == COMMAND_ID_COMMAND_DOCS;
+
+    if ((!is_docs && command->id != COMMAND_ID_COMMAND_INFO) ||
+        args->argc > 2 + NAMES_ASKED_FOR)
         return false;
     for (uint32_t i = 2; i < args->argc; i++) {
-        struct view name = command_arg(args, i);
-        if (describe_knows(name) || is_subcommand(name) ||
-            learning_find(session, name, &command) != LEARNING_ASKED)
+        if (!is_asked(session, command_arg(args, i), is_docs))
             continue;
         session->barrier = true;
         return true;
@@ -93,7 +105,7 @@ strange_subcommand(struct session *session, const struct command *container,
         answer_unknown_subcommand(session, container, name);
         return NULL;
     }
-    if (command->id == COMMAND_ID_COMMAND_INFO && must_ask(session, args))
+    if (must_ask(session, command, args))
         return NULL;
     return command;
 }

@@ -12,8 +12,8 @@ const struct command *strange_command(struct session *session,
                                       const struct command_args *args);
 
 /* The subcommand of a container.  NULL after having answered that there is none,
- * or, with session->barrier, as a server has to be asked for what COMMAND INFO
- * names: offer the request again. */
+ * or, with session->barrier, as a server has to be asked for what COMMAND INFO or
+ * DOCS names: offer the request again. */
 const struct command *strange_subcommand(struct session *session,
                                          const struct command *container,
                                          const struct command_args *args);

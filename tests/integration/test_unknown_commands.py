@@ -119,6 +119,15 @@ def test_they_are_described_as_by_a_server(three, direct, version):
                   ["x" * 200, ""], ["demo.get|x"]):
         words = ("COMMAND", "INFO", *names)
         assert through.command(*words) == asked.command(*words), words
+    documents = len(through.command("COMMAND", "DOCS"))
+    for names in (["demo.both"], ["DEMO.SET", "nosuch", "demo.get"],
+                  ["x" * 200, ""]):
+        words = ("COMMAND", "DOCS", *names)
+        theirs = asked.command(*words)
+        assert through.command(*words) == theirs, words
+        # Those that have been asked for are among all.
+        documents += len(theirs) - len(b"*0\r\n")
+    assert len(through.command("COMMAND", "DOCS")) == documents
     assert through.command("COMMAND", "COUNT") == b":%d\r\n" % (count + 3)
     words = ("COMMAND", "LIST", "FILTERBY", "PATTERN", "demo.*")
     found = through.command(*words)

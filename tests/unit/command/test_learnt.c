@@ -279,6 +279,75 @@ START_TEST(an_old_server_describes_it_in_few_fields)
 }
 END_TEST
 
+/* The documents of a container with an argument in an argument; `map` and `set` begin
+ * what is one in version 3: with twice as many elements in version 2. */
+#define DOCS(map1, map2, map3, set1)                                         \
+    map1 NAME map3 TEXT("summary") TEXT("does it")                           \
+        TEXT("doc_flags") set1 TEXT("deprecated")                            \
+        TEXT("history") set1 "*2\r\n" TEXT("1.2") TEXT("more")               \
+        TEXT("arguments") "*1\r\n" map2 TEXT("flags") set1 TEXT("optional")  \
+        TEXT("arguments") "*1\r\n" map1 TEXT("name") TEXT("x")               \
+        TEXT("subcommands") map1 TEXT("foo|bar") map1 TEXT("group")          \
+        TEXT("module") TEXT("since") ":3\r\n"
+#define DOCS_2 DOCS("*2\r\n", "*4\r\n", "*12\r\n", "*1\r\n")
+#define DOCS_3 DOCS("%1\r\n", "%2\r\n", "%6\r\n", "~1\r\n")
+
+static void
+expect_docs(int resp, const char *wanted)
+{
+    struct buf found = {0};
+
+    learnt_describe_docs(learnt, resp, &found);
+    expect_bytes(buf_view(&found), wanted);
+    buf_fini(&found);
+}
+
+START_TEST(its_documents_are_told_in_either_version_of_the_protocol)
+{
+    ck_assert_int_eq(learn("*1\r\n" ENTRY_2), LEARNT_NEW);
+    ck_assert(learnt_take_docs(learnt, view_str(DOCS_2)));
+    expect_docs(2, DOCS_2 + 4);
+    expect_docs(3, DOCS_3 + 4);
+    ck_assert(learnt_take_docs(learnt, view_str(DOCS_3)));
+    expect_docs(2, DOCS_2 + 4);
+    expect_docs(3, DOCS_3 + 4);
+}
+END_TEST
+
+START_TEST(other_replies_are_no_documents)
+{
+    static const char *const others[] = {
+        "", "*0\r\n", "%0\r\n", "-ERR no\r\n", "*2\r\n" NAME "$-1\r\n",
+        "*2\r\n" NAME "*2\r\n" TEXT("arguments") TEXT("none"),
+        "*4\r\n" NAME "*0\r\n" NAME "*0\r\n",
+    };
+
+    ck_assert_int_eq(learn("*1\r\n" ENTRY_2), LEARNT_NEW);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        ck_assert(!learnt_take_docs(learnt, view_str(others[i])));
+    for (size_t len = 0; len < strlen(DOCS_2); len++) {
+        struct guard bytes = guard_copy(DOCS_2, len);
+        ck_assert(!learnt_take_docs(learnt, view_of(bytes.data, len)));
+        guard_free(&bytes);
+    }
+    ck_assert(learnt->docs == NULL);
+}
+END_TEST
+
+START_TEST(arguments_in_arguments_have_an_end)
+{
+    struct buf docs = {0};
+
+    buf_append_str(&docs, "*2\r\n" NAME "*2\r\n");
+    for (int i = 0; i < 1000; i++)
+        buf_append_str(&docs, TEXT("arguments") "*1\r\n*2\r\n");
+    buf_append_str(&docs, TEXT("name") TEXT("x"));
+    ck_assert_int_eq(learn("*1\r\n" ENTRY_2), LEARNT_NEW);
+    ck_assert(!learnt_take_docs(learnt, buf_view(&docs)));
+    buf_fini(&docs);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -299,5 +368,9 @@ main(void)
     tcase_add_test(tests, a_reply_that_is_cut_anywhere_tells_nothing);
     tcase_add_test(tests, it_is_described_in_either_version_of_the_protocol);
     tcase_add_test(tests, an_old_server_describes_it_in_few_fields);
+    tcase_add_test(tests,
+                   its_documents_are_told_in_either_version_of_the_protocol);
+    tcase_add_test(tests, other_replies_are_no_documents);
+    tcase_add_test(tests, arguments_in_arguments_have_an_end);
     return unit_run("command", tests);
 }
