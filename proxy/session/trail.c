@@ -241,10 +241,8 @@ get_lane(struct trail *trail, struct server *server)
 
     if (own == NULL)
         own = trail_lane_new(trail, server);
-    if (own->state != TRAIL_AWAY && !is_usable(own)) {
-        trail_close_lane(own);
-        trail_forget_all(trail);
-    }
+    if (own->state != TRAIL_AWAY && !is_usable(own))
+        trail_renew_lane(own);
     if (own->state == TRAIL_AWAY && !server->is_down)
         trail_connect(own);
     return is_usable(own) && !is_behind_detour(own) ? own : NULL;
@@ -316,8 +314,7 @@ trail_release(struct session *session, const struct server *server)
     if (lane == NULL ||
         (lane_is_idle(lane) && !lane->paused && lane->upload == NULL))
         return;
-    trail_close_lane(own);
-    trail_forget_all(trail);
+    trail_renew_lane(own);
 }
 
 uint64_t
@@ -337,10 +334,8 @@ trail_drop(struct session *session, uint64_t number)
     struct trail_lane *own =
         trail == NULL || number == 0 ? NULL : find_number(trail, number);
 
-    if (own == NULL)
-        return;
-    trail_close_lane(own);
-    trail_forget_all(trail);
+    if (own != NULL)
+        trail_renew_lane(own);
 }
 
 bool
@@ -379,9 +374,8 @@ trail_note_user(struct session *session)
         return;
     LIST_FOREACH (own, &trail->lanes, link) {
         if (own->state != TRAIL_AWAY)
-            trail_close_lane(own);
+            trail_renew_lane(own);
     }
-    trail_forget_all(trail);
 }
 
 void

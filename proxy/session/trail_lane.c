@@ -44,6 +44,18 @@ trail_close_lane(struct trail_lane *own)
         server_end_lease(own->server, &own->lane.lease);
 }
 
+void
+trail_renew_lane(struct trail_lane *own)
+{
+    struct trail *trail = own->trail;
+
+    trail_close_lane(own);
+    own->has_failed = true;
+    own->has_missed = trail->tracker->options.is_bcast;
+    trail_forget_all(trail);
+    trail_look_later(trail, 0);
+}
+
 static void
 note_loss(struct trail_lane *own)
 {

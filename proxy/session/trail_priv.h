@@ -68,6 +68,8 @@ void trail_connect(struct trail_lane *own);
 void trail_look_later(struct trail *trail, int64_t ms);
 /* The lane is ours no more. */
 void trail_close_lane(struct trail_lane *own);
+/* The same, and there is another where they are made at once. */
+void trail_renew_lane(struct trail_lane *own);
 /* The client is told that all keys were changed. */
 void trail_forget_all(struct trail *trail);
 /* Is it silent for too long? */
