@@ -10,6 +10,7 @@
 #include "session/holding.h"
 #include "session/local_priv.h"
 #include "session/retry.h"
+#include "session/rights.h"
 #include "session/sentence.h"
 #include "session/trail.h"
 #include "session/wait.h"
@@ -55,8 +56,25 @@ identity_set(struct session *session, uint16_t number)
     wait_note_move(session);
     wait_leave_lanes(session);
     trail_note_user(session);
+    rights_forget(session);
     identity_leave(session);
     session->user = number;
+}
+
+void
+identity_note_select(struct session *session)
+{
+    struct pool *pool = session->pool->pool;
+
+    if (likely(session->user == LOGIN_POOL))
+        return;
+    const struct login *login = login_get(pool, session->user);
+    if (!login->keeps_database)
+        return;
+    uint16_t number = login_join(pool, buf_view(&login->name),
+                                 buf_view(&login->password), false);
+    if (number != LOGIN_POOL)
+        identity_set(session, number);
 }
 
 /* What a server was asked in its place is of no use any more. */
@@ -105,8 +123,11 @@ join(const struct request *request)
     struct command_args args = body_words(&scan, &request->call.body);
     struct view user =
         args.argc == 3 ? command_arg(&args, 1) : VIEW(LOCAL_DEFAULT_USER);
-    uint16_t number = login_join(request->pool->pool, user,
-                                 command_arg(&args, args.argc - 1));
+    bool has_database =
+        request->pool->settings->redis_db + request->session->db != 0;
+    uint16_t number =
+        login_join(request->pool->pool, user,
+                   command_arg(&args, args.argc - 1), has_database);
 
     request_scan_fini(&scan);
     return number;

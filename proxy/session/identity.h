@@ -28,6 +28,9 @@ void identity_set(struct session *session, uint16_t number);
 /* It goes: nobody is asked about it any more. */
 void identity_leave(struct session *session);
 
+/* It has chosen a database itself, which it may or may not be allowed to. */
+void identity_note_select(struct session *session);
+
 /* The name of the user. */
 struct view identity_name(const struct session *session);
 

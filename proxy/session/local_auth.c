@@ -107,6 +107,7 @@ local_select(const struct local_call *call)
     if (call->session->db != (uint32_t)index)
         wait_note_move(call->session);
     call->session->db = (uint32_t)index;
+    identity_note_select(call->session);
     return local_ok(call);
 }
 

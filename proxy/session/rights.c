@@ -13,12 +13,15 @@
 #include "session/local.h"
 #include "session/server_command.h"
 
+#define MULTI_KNOWN_US 1000000
+
 /* Of a session, from its first question on. */
 struct rights {
     struct rights_question *question; /* on its way, or NULL */
     bool has_answer; /* ... or here: */
     char *denial;    /* the error; NULL: it may */
     uint64_t digest; /* of the command that was asked about, and its words */
+    uint64_t multi_until_us; /* MULTI is not asked about again */
 };
 
 struct rights_question {
@@ -29,6 +32,7 @@ struct rights_question {
     struct server *server;
     struct timer timer;
     bool by_pool; /* asked as the pool, not as the user itself */
+    bool is_lenient; /* without an answer it may */
 };
 
 /* --- which commands ------------------------------------------------------------- */
@@ -60,6 +64,14 @@ concerns_others(const struct command *command)
     }
 }
 
+/* The proxy keeps it to itself until servers are asked for something, and it would
+ * be a pity to hear of it then only.  Where nobody can be asked it is taken. */
+static bool
+is_told_late(const struct command *command)
+{
+    return command->id == COMMAND_ID_MULTI || command->id == COMMAND_ID_SELECT;
+}
+
 /* Whoever had to give the password of the pool has its rights. */
 static bool
 is_asked_for(const struct session *session, const struct command *command)
@@ -67,6 +79,8 @@ is_asked_for(const struct session *session, const struct command *command)
     if (session->user == LOGIN_POOL &&
         session->pool->settings->redis_auth != NULL)
         return false;
+    if (is_told_late(command))
+        return session->user != LOGIN_POOL && session->transaction == NULL;
     if (server_command_is(session, command))
         return command->id == COMMAND_ID_CONFIG_RESETSTAT;
     return concerns_others(command);
@@ -113,6 +127,8 @@ denial_of(const struct rights_question *question, struct view reply)
         item.text.len > 1)
         return mem_printf("NOPERM %c%.*s", item.text.data[0] | 0x20,
                           (int)item.text.len - 1, item.text.data + 1);
+    if (question->is_lenient)
+        return NULL;
     struct view line = view_trim_line(item.text);
     return mem_printf("NOPERM proxy: no server could be asked whether this "
                       "user may (%.*s)",
@@ -120,8 +136,10 @@ denial_of(const struct rights_question *question, struct view reply)
 }
 
 static char *
-denial_unasked(void)
+denial_unasked(const struct rights_question *question)
 {
+    if (question->is_lenient)
+        return NULL;
     return mem_printf("CLUSTERDOWN proxy: no server could be asked whether "
                       "this user may, command was not executed");
 }
@@ -205,13 +223,17 @@ on_reply(struct call *call, const struct reply_piece *piece)
         question_free(question);
 }
 
+/* A user whom the server does not take may nothing. */
 static void
-on_lost(struct call *call, enum close_reason why UNUSED, bool sent UNUSED)
+on_lost(struct call *call, enum close_reason why, bool sent UNUSED)
 {
     struct rights_question *question =
         CONTAINER_OF(call, struct rights_question, call);
 
-    let_go(question, denial_unasked());
+    if (call_was_refused(why) && !question->by_pool)
+        let_go(question, mem_strdup(question->server->refusal));
+    else
+        let_go(question, denial_unasked(question));
     question_free(question);
 }
 
@@ -226,7 +248,7 @@ static const struct call_ops rights_call_ops = {
 static void
 give_up(struct rights_question *question)
 {
-    let_go(question, denial_unasked());
+    let_go(question, denial_unasked(question));
     if (question->call.state == CALL_WAITING &&
         server_withdraw(question->server, &question->call))
         question_free(question);
@@ -276,6 +298,27 @@ is_answered(const struct incoming *in)
     return rights->has_answer && rights->digest == digest_of(in);
 }
 
+static uint64_t
+now_of(const struct session *session)
+{
+    return loop_now_us(session->pool->env->loop);
+}
+
+/* Of MULTI, since that is said often. */
+static bool
+is_known(const struct incoming *in)
+{
+    return in->command->id == COMMAND_ID_MULTI &&
+        now_of(in->session) < rights_of(in->session)->multi_until_us;
+}
+
+void
+rights_forget(struct session *session)
+{
+    if (session->info != NULL && session->info->rights != NULL)
+        session->info->rights->multi_until_us = 0;
+}
+
 static void
 ask(const struct incoming *in)
 {
@@ -288,6 +331,7 @@ ask(const struct incoming *in)
     question->session = session;
     question->pool = pool;
     question->generation = generation_ref(session->generation);
+    question->is_lenient = is_told_late(in->command);
     timer_init(&question->timer, pool->env->loop, on_timeout, question);
     rights_of(session)->question = question;
     rights_of(session)->digest = digest_of(in);
@@ -297,7 +341,7 @@ ask(const struct incoming *in)
                     (int64_t)pool->settings->request_timeout_ms);
         return;
     }
-    let_go(question, denial_unasked());
+    let_go(question, denial_unasked(question));
     question_free(question);
 }
 
@@ -307,7 +351,7 @@ rights_must_wait(const struct incoming *in)
     struct session *session = in->session;
 
     if (!rights_count(session) || !is_asked_for(session, in->command) ||
-        is_never(session, in->command) || is_answered(in))
+        is_never(session, in->command) || is_known(in) || is_answered(in))
         return false;
     if (TAILQ_EMPTY(&session->queue))
         ask(in);
@@ -354,9 +398,13 @@ rights_refuse(const struct incoming *in)
         return refuse_never(in);
     if (!is_asked_for(session, in->command))
         return false;
+    if (is_known(in))
+        return false;
     struct rights *rights = rights_of(session);
     ASSERT(rights->has_answer);
     rights->has_answer = false;
+    if (rights->denial == NULL && in->command->id == COMMAND_ID_MULTI)
+        rights->multi_until_us = now_of(session) + MULTI_KNOWN_US;
     if (rights->denial != NULL)
         deny(in, view_str(rights->denial));
     return rights->denial != NULL;

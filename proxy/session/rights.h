@@ -12,6 +12,10 @@
  * the user may.  Meanwhile the command stays in the input of its session, which is
  * offered it again when the answer is there.
  *
+ * It asks about MULTI and SELECT as well, which servers hear of later only; where
+ * nobody can be asked these are taken, and refused with the first command that needs
+ * them.
+ *
  * What would go on when the servers have taken the right away is refused to all who
  * have logged in: MONITOR, and CLIENT TRACKING.
  */
@@ -36,6 +40,8 @@ bool rights_must_wait(const struct incoming *in) MUST_CHECK;
 /* It may not.  True after having answered. */
 bool rights_refuse(const struct incoming *in) MUST_CHECK;
 
+/* It is somebody else. */
+void rights_forget(struct session *session);
 /* The session goes. */
 void rights_free(struct session *session);
 

@@ -38,12 +38,18 @@ needs_role(const struct pool_settings *settings, struct lane_key key)
     return pool_is_named(settings) && !key.is_aside;
 }
 
+static bool
+needs_select(const struct pool_settings *settings, struct lane_key key)
+{
+    return settings->redis_db + key.db != 0;
+}
+
 static void
 add_connection(struct plan *plan, const struct pool_settings *settings,
                struct lane_key key)
 {
     add(plan, HANDSHAKE_HELLO, key.resp != 2);
-    add(plan, HANDSHAKE_SELECT, settings->redis_db + key.db != 0);
+    add(plan, HANDSHAKE_SELECT, needs_select(settings, key));
 }
 
 static void
@@ -54,34 +60,45 @@ add_server(struct plan *plan, const struct pool_settings *settings,
     add(plan, HANDSHAKE_ROLE, needs_role(settings, key));
 }
 
+static void
+add_login(struct plan *plan, const struct pool_settings *settings,
+          const struct login *login, struct lane_key key)
+{
+    bool keeps = login->keeps_database && needs_select(settings, key);
+
+    add(plan, HANDSHAKE_AUTH,
+        settings->redis_auth != NULL &&
+            (keeps || needs_readonly(settings, key) ||
+             needs_role(settings, key)));
+    add_server(plan, settings, key);
+    add(plan, HANDSHAKE_KEEP, keeps);
+    add(plan, HANDSHAKE_LOGIN, true);
+    add_connection(plan, settings, key);
+}
+
 static struct plan
-plan_of(const struct pool_settings *settings, struct lane_key key,
-        bool with_ping)
+plan_of(const struct pool_settings *settings, const struct login *login,
+        struct lane_key key, bool with_ping)
 {
     struct plan plan = {0};
-    bool has_password = settings->redis_auth != NULL;
 
     if (key.user == LOGIN_POOL) {
-        add(&plan, HANDSHAKE_AUTH, has_password);
+        add(&plan, HANDSHAKE_AUTH, settings->redis_auth != NULL);
         add_connection(&plan, settings, key);
         add_server(&plan, settings, key);
     } else if (key.user != LOGIN_ASKING) {
-        add(&plan, HANDSHAKE_AUTH,
-            has_password &&
-                (needs_readonly(settings, key) || needs_role(settings, key)));
-        add_server(&plan, settings, key);
-        add(&plan, HANDSHAKE_LOGIN, true);
-        add_connection(&plan, settings, key);
+        add_login(&plan, settings, login, key);
     }
     add(&plan, HANDSHAKE_PING, with_ping);
     return plan;
 }
 
 enum handshake_step
-handshake_step(const struct pool_settings *settings, struct lane_key key,
-               bool with_ping, unsigned left)
+handshake_step(const struct pool_settings *settings,
+               const struct login *login, struct lane_key key, bool with_ping,
+               unsigned left)
 {
-    struct plan plan = plan_of(settings, key, with_ping);
+    struct plan plan = plan_of(settings, login, key, with_ping);
 
     ASSERT(left > 0 && left <= plan.count);
     return plan.steps[plan.count - left];
@@ -141,6 +158,7 @@ encode_step(enum handshake_step step, const struct pool_settings *settings,
     case HANDSHAKE_HELLO:
         encode_number("HELLO", key.resp, out);
         break;
+    case HANDSHAKE_KEEP:
     case HANDSHAKE_SELECT:
         encode_number("SELECT", settings->redis_db + key.db, out);
         break;
@@ -161,7 +179,7 @@ handshake_encode(const struct pool_settings *settings,
                  const struct login *login, struct lane_key key,
                  bool with_ping, struct buf *out)
 {
-    struct plan plan = plan_of(settings, key, with_ping);
+    struct plan plan = plan_of(settings, login, key, with_ping);
 
     for (unsigned i = 0; i < plan.count; i++)
         encode_step(plan.steps[i], settings, login, key, out);

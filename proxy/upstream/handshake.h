@@ -2,7 +2,7 @@
  * upstream/handshake.h - what a new lane says before any call.
  *
  *   as the pool:    AUTH HELLO SELECT READONLY ROLE PING
- *   for a login:    AUTH READONLY ROLE, as the pool; AUTH HELLO SELECT, PING
+ *   for a login:    AUTH READONLY ROLE SELECT, as the pool; AUTH HELLO SELECT, PING
  *   to ask AUTH:    PING
  *
  * As many replies as requests, each of which must not be an error.  What is not
@@ -10,6 +10,9 @@
  * READONLY but to a replica in a cluster, ROLE where nobody has to say that it is a
  * primary, or the replica that is to be read from; PING where the server has to prove
  * that it answers, which is judged by health_judge_ping().
+ *
+ * The first SELECT for a login is that of a database which the client had before; if
+ * that works, the user's own is not needed, and of both one has to.
  *
  * What a client has chosen (its user, its database) may be refused by a server that
  * is well; what the proxy needs of the server is asked as the pool, so that it takes
@@ -24,6 +27,7 @@
 
 enum handshake_step {
     HANDSHAKE_AUTH,     /* as the pool */
+    HANDSHAKE_KEEP,     /* SELECT, as the pool */
     HANDSHAKE_LOGIN,    /* AUTH as the client has said it */
     HANDSHAKE_HELLO,
     HANDSHAKE_SELECT,
@@ -47,6 +51,7 @@ unsigned handshake_encode(const struct pool_settings *settings,
 
 /* With `left` replies to come, which is the next one to? */
 enum handshake_step handshake_step(const struct pool_settings *settings,
+                                   const struct login *login,
                                    struct lane_key key, bool with_ping,
                                    unsigned left) MUST_CHECK;
 

@@ -479,14 +479,6 @@ lane_resume(struct lane *lane)
 
 /* --- stream events ---------------------------------------------------------- */
 
-static const struct login *
-login_of(const struct lane *lane)
-{
-    return login_is_somebody(lane->key.user)
-        ? login_get(lane->server->pool, lane->key.user)
-        : NULL;
-}
-
 static void
 on_connected(struct stream *stream)
 {
@@ -495,7 +487,7 @@ on_connected(struct stream *stream)
 
     lane_on_connected(lane);
     lane->handshake_left = (uint8_t)handshake_encode(
-        lane->server->settings, login_of(lane), lane->key, lane->must_ping,
+        lane->server->settings, lane_login(lane), lane->key, lane->must_ping,
         &words);
     if (lane->handshake_left > 0) {
         stream_push_copy(stream, words.data, words.len);

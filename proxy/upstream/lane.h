@@ -114,6 +114,7 @@ struct lane {
     uint8_t handshake_left;  /* replies still due */
     bool was_ready;          /* once it was; for the time after its end */
     bool must_ping;          /* the last reply of the handshake is to PING */
+    bool has_database;       /* that of the client, as the pool has chosen it */
     bool paused;
     const char *detail;      /* of its end, for the log; or NULL */
     struct address address;  /* that it is or was last connected to */

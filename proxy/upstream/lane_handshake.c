@@ -12,6 +12,14 @@
 #include "upstream/pool.h"
 #include "upstream/server.h"
 
+const struct login *
+lane_login(const struct lane *lane)
+{
+    return login_is_somebody(lane->key.user)
+        ? login_get(lane->server->pool, lane->key.user)
+        : NULL;
+}
+
 void
 lane_become_ready(struct lane *lane)
 {
@@ -118,6 +126,16 @@ lane_refuse_client(struct lane *lane, enum close_reason why, struct view reply)
     lane_close(&lane, why);
 }
 
+/* Who is kept from choosing a database is in it all the same, or may choose it. */
+static bool
+is_of_no_matter(const struct lane *lane, enum handshake_step step,
+                struct view reply)
+{
+    return !is_busy(reply) &&
+        (step == HANDSHAKE_KEEP ||
+         (step == HANDSHAKE_SELECT && lane->has_database));
+}
+
 static void
 lane_take_error(struct lane *lane, enum handshake_step step, struct view reply)
 {
@@ -145,12 +163,14 @@ lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
 {
     struct view reply = view_of(piece->chunk->data + piece->off, piece->len);
     enum handshake_step step =
-        handshake_step(lane->server->settings, lane->key, lane->must_ping,
-                       lane->handshake_left);
+        handshake_step(lane->server->settings, lane_login(lane), lane->key,
+                       lane->must_ping, lane->handshake_left);
 
+    if (step == HANDSHAKE_KEEP)
+        lane->has_database = piece->type != '-';
     if (step == HANDSHAKE_PING)
         lane_take_pong(lane, reply);
-    else if (piece->type == '-')
+    else if (piece->type == '-' && !is_of_no_matter(lane, step, reply))
         lane_take_error(lane, step, reply);
     else if (step == HANDSHAKE_ROLE &&
              !handshake_has_right_role(lane->key, reply))

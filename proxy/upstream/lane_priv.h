@@ -31,6 +31,8 @@ void lane_on_connect_timeout(struct lane *lane);
 
 /* --- lane_handshake.c ------------------------------------------------------- */
 
+/* That of its user, or NULL. */
+const struct login *lane_login(const struct lane *lane);
 /* The handshake is over: calls flow. */
 void lane_become_ready(struct lane *lane);
 /* A reply to the handshake: any but an error will do. */

@@ -25,11 +25,13 @@ login_get(const struct pool *pool, uint16_t number)
 
 /* Who says the same, or NULL. */
 static struct login *
-find(const struct pool *pool, struct view name, struct view password)
+find(const struct pool *pool, struct view name, struct view password,
+     bool keeps_database)
 {
     for (uint32_t i = 0; i < pool->login_room; i++) {
         struct login *login = pool->logins[i];
-        if (login != NULL && view_equal(buf_view(&login->name), name) &&
+        if (login != NULL && login->keeps_database == keeps_database &&
+            view_equal(buf_view(&login->name), name) &&
             view_equal(buf_view(&login->password), password))
             return login;
     }
@@ -87,9 +89,10 @@ free_if_unused(struct pool *pool, struct login *login)
 /* --- users ------------------------------------------------------------------- */
 
 uint16_t
-login_join(struct pool *pool, struct view name, struct view password)
+login_join(struct pool *pool, struct view name, struct view password,
+           bool keeps_database)
 {
-    struct login *login = find(pool, name, password);
+    struct login *login = find(pool, name, password, keeps_database);
 
     if (login == NULL) {
         uint16_t number = free_number(pool);
@@ -97,6 +100,7 @@ login_join(struct pool *pool, struct view name, struct view password)
             return LOGIN_POOL;
         login = MEM_NEW(struct login);
         login->number = number;
+        login->keeps_database = keeps_database;
         buf_append_view(&login->name, name);
         buf_append_view(&login->password, password);
         *place_of(pool, number) = login;

@@ -9,7 +9,8 @@
  * itself, as whom those go who have not said who they are.
  *
  * Two clients have the same login if they have given the same name and the same
- * password.  The last one that goes over to another, or leaves, ends it: lanes are
+ * password, and have chosen their database before that or since: servers let a user
+ * stay in the database of the one before who may not SELECT.  The last one that goes over to another, or leaves, ends it: lanes are
  * closed as they become idle, and with the last of them the password is wiped.
  *
  * Owner: struct pool.  One loop only.
@@ -17,6 +18,7 @@
 #ifndef UPSTREAM_LOGIN_H
 #define UPSTREAM_LOGIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -31,6 +33,7 @@ struct login {
     uint16_t number;
     uint32_t users; /* sessions */
     uint32_t lanes;
+    bool keeps_database; /* which was chosen before */
     struct buf name;
     struct buf password;
 };
@@ -43,8 +46,8 @@ login_is_somebody(uint16_t number)
 }
 
 /* The number of who says this, with one user more; 0: there are too many. */
-uint16_t login_join(struct pool *pool, struct view name,
-                    struct view password) MUST_CHECK;
+uint16_t login_join(struct pool *pool, struct view name, struct view password,
+                    bool keeps_database) MUST_CHECK;
 /* One user more of a number. */
 void login_ref(struct pool *pool, uint16_t number);
 /* One less: the last ends it. */
