@@ -17,7 +17,7 @@ enum carry_stage {
     CARRY_TIME,   /* how long does it live? */
     CARRY_WRITE,  /* it is written at the target */
     CARRY_REMOVE, /* and removed where it was */
-    CARRY_SET,    /* a string is written, and lives as long as what was there */
+    CARRY_SET,    /* a string is written */
     CARRY_CLEAR,  /* nothing is to be written: what is there goes */
     CARRY_MEMBER, /* is the member in the set? */
     CARRY_ADD,    /* yes: it is added to the other ... */
@@ -34,6 +34,7 @@ struct carry {
     struct view member;   /* SMOVE */
     uint32_t from_database, to_database;
     bool stores;      /* it was combined here, and is nowhere else */
+    bool keeps_time;  /* CARRY_SET: it lives as long as what was there */
     bool replaces;    /* what stands at the target goes */
     int64_t live_ms;  /* 0: for ever */
     int64_t count;    /* of what is stored */
@@ -146,8 +147,9 @@ carry_store(const struct command *command, struct view key, uint32_t database,
 
     carry->command = command;
     carry->stage = combined->count > 0 ? CARRY_WRITE : CARRY_CLEAR;
-    if (combined->is_string)
+    if (combined->is_string && combined->value.len > 0)
         carry->stage = CARRY_SET;
+    carry->keeps_time = combined->keeps_time;
     buf_append_view(&carry->key, key);
     carry->to = buf_view(&carry->key);
     carry->from_database = carry->to_database = database;
@@ -214,11 +216,12 @@ encode_restore(const struct carry *carry, struct buf *out)
 static void
 encode_set_string(const struct carry *carry, struct buf *out)
 {
-    encode_array(out, 4);
+    encode_array(out, carry->keeps_time ? 4 : 3);
     encode_bulk_str(out, steps[carry->stage].word);
     encode_bulk(out, carry->to);
     encode_bulk(out, buf_view(&carry->value));
-    encode_bulk_str(out, "KEEPTTL");
+    if (carry->keeps_time)
+        encode_bulk_str(out, "KEEPTTL");
 }
 
 void

@@ -37,16 +37,33 @@ struct members {
 
 /* --- parts ------------------------------------------------------------------- */
 
+/* ZRANGE, GEOSEARCH: with all that stands behind the key. */
+static void
+encode_with_words(const struct combine *combine,
+                  const struct command_args *args, struct buf *out)
+{
+    encode_array(out, args->argc - combine->first_key + 2);
+    encode_bulk_str(out, combine->command->name);
+    for (uint32_t i = combine->first_key; i < args->argc; i++)
+        encode_bulk(out, command_arg(args, i));
+    encode_bulk_str(out, combine->option);
+}
+
 void
 combine_encode(const struct combine *combine, const struct command_args *args,
                uint32_t part, struct buf *out)
 {
     struct view key = command_arg(args, combine->first_key + part);
 
+    if (combine->option != NULL) {
+        encode_with_words(combine, args, out);
+        return;
+    }
     if (!combine->is_sorted) {
-        bool is_set = combine->kind != COMBINE_COUNT;
+        bool is_string =
+            combine->kind == COMBINE_COUNT || combine->kind == COMBINE_BITS;
         encode_array(out, 2);
-        encode_bulk_str(out, is_set ? "SUNION" : "GET");
+        encode_bulk_str(out, is_string ? "GET" : "SUNION");
         encode_bulk(out, key);
         return;
     }
@@ -63,6 +80,7 @@ combine_encode(const struct combine *combine, const struct command_args *args,
 
 /* --- reading ----------------------------------------------------------------- */
 
+/* An integer is a place on earth, as GEOSEARCH has it. */
 static bool
 read_score(struct view *rest, struct member *member)
 {
@@ -70,7 +88,8 @@ read_score(struct view *rest, struct member *member)
     char text[NUMBER_MAX + 1];
 
     if (!reply_next(rest, &item) || item.is_null ||
-        (item.type != RESP_BULK && item.type != RESP_DOUBLE) ||
+        (item.type != RESP_BULK && item.type != RESP_DOUBLE &&
+         item.type != RESP_INTEGER) ||
         item.text.len == 0 || item.text.len > NUMBER_MAX)
         return false;
     memcpy(text, item.text.data, item.text.len);
@@ -219,6 +238,7 @@ is_wanted(const struct combine *combine, const struct member *run,
     case COMBINE_DIFF:
         return len == 1 && run->part == 0;
     case COMBINE_COUNT:
+    case COMBINE_BITS:
         break;
     }
     return false;
@@ -404,6 +424,19 @@ dump_members(const struct combine *combine, const struct members *members,
     dump_end(value);
 }
 
+static enum merge_result
+dump_bits(const struct combine *combine, const struct chain *replies,
+          struct chunk_pool *pool, struct combined *combined,
+          struct chain *out)
+{
+    enum merge_result result =
+        combine_bits(combine, replies, pool, &combined->value, out);
+
+    combined->is_string = true;
+    combined->count = combined->value.len;
+    return result;
+}
+
 enum merge_result
 combine_dump(const struct combine *combine, const struct chain *replies,
              struct chunk_pool *pool, struct combined *combined,
@@ -412,9 +445,11 @@ combine_dump(const struct combine *combine, const struct chain *replies,
     struct gather gather;
     struct members members = {0};
 
-    combined->is_string = combine->kind == COMBINE_COUNT;
+    combined->is_string = combined->keeps_time = combine->kind == COMBINE_COUNT;
     if (combined->is_string)
         return combine_count(combine, replies, pool, &combined->value, out);
+    if (combine->kind == COMBINE_BITS)
+        return dump_bits(combine, replies, pool, combined, out);
     gather_init(&gather, combine->command, combine->key_count, pool);
     enum merge_result result =
         gather_members(combine, replies, &gather, &members);

@@ -12,6 +12,10 @@
  * not promise, and the last digits of sums.
  *
  *   PFCOUNT a b       ->  part 0: GET a, part 1: GET b (command/combine_count.c)
+ *   BITOP OR t a b    ->  the same (command/combine_bits.c)
+ *   ZRANGESTORE t a 0 9  ->  ZRANGE a 0 9 WITHSCORES
+ *
+ * The last two, and GEOSEARCHSTORE, only store.
  *
  * Pure.
  */
@@ -24,7 +28,7 @@
 
 struct combine;
 
-/* Does it write what comes of it at a key, its first word? */
+/* Does it write what comes of it at a key? */
 bool combine_is_store(const struct command *command) MUST_CHECK;
 
 /* NULL when the command is none of these, or its words are not in order: then a
@@ -33,6 +37,8 @@ struct combine *combine_new(const struct command *command,
                             const struct command_args *args) MUST_CHECK;
 void combine_free(struct combine **combinep);
 
+/* The word that is the key to be written, of one that stores. */
+uint32_t combine_target(const struct combine *combine);
 /* The keys are words from `first` on, `count` of them. */
 uint32_t combine_first_key(const struct combine *combine);
 uint32_t combine_key_count(const struct combine *combine);
@@ -51,8 +57,9 @@ enum merge_result combine_merge(const struct combine *combine,
 
 /* What is to be written at a key. */
 struct combined {
-    uint64_t count;   /* of members; 0: nothing, what is there goes */
+    uint64_t count;   /* of members, or bytes; 0: nothing, what is there goes */
     bool is_string;   /* a plain one, for SET; else as DUMP has it */
+    bool keeps_time;  /* ... which lives as long as what was there */
     struct buf value; /* the caller's */
 };
 

@@ -14,8 +14,11 @@ enum combine_kind {
     COMBINE_UNION,
     COMBINE_INTER,
     COMBINE_DIFF,
-    COMBINE_COUNT /* no sets: PFCOUNT */
+    COMBINE_COUNT, /* no sets: PFCOUNT */
+    COMBINE_BITS   /* ... BITOP */
 };
+
+enum bit_operation { BITS_AND, BITS_OR, BITS_XOR, BITS_NOT };
 
 enum aggregate { AGGREGATE_SUM, AGGREGATE_MIN, AGGREGATE_MAX };
 
@@ -30,6 +33,9 @@ struct combine {
     uint64_t limit; /* of the count; 0: none */
     uint32_t first_key, key_count;
     uint32_t first_weight; /* the word, 0: none */
+    const char *option; /* a part has the words behind its key, and this one: it is
+                           read by `command`; or NULL */
+    enum bit_operation operation; /* of COMBINE_BITS */
 };
 
 /* Of COMBINE_COUNT: append the count to `out`, or with `value` that to be written
@@ -38,5 +44,11 @@ enum merge_result combine_count(const struct combine *combine,
                                 const struct chain *replies,
                                 struct chunk_pool *pool, struct buf *value,
                                 struct chain *out) MUST_CHECK;
+
+/* Of COMBINE_BITS: append what comes of it to `value`. */
+enum merge_result combine_bits(const struct combine *combine,
+                               const struct chain *replies,
+                               struct chunk_pool *pool, struct buf *value,
+                               struct chain *out) MUST_CHECK;
 
 #endif

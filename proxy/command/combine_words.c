@@ -1,5 +1,5 @@
 /*
- * command/combine_words.c - the words of SUNION, ZINTERSTORE and their like.
+ * command/combine_words.c - the words of SUNION, ZINTERSTORE, BITOP and their like.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,21 +12,33 @@ static const struct {
     enum combine_kind kind;
     bool is_sorted, is_count, is_counted; /* the last: numkeys is in front */
     enum command_id store_id; /* which writes it, or COMMAND_ID_COUNT */
+    bool only_stores;         /* what reads needs no more than one shard */
+    const char *option;       /* for the members' scores */
 } kinds[] = {
     {COMMAND_ID_SUNION, COMBINE_UNION, false, false, false,
-     COMMAND_ID_SUNIONSTORE},
+     COMMAND_ID_SUNIONSTORE, false, NULL},
     {COMMAND_ID_SINTER, COMBINE_INTER, false, false, false,
-     COMMAND_ID_SINTERSTORE},
+     COMMAND_ID_SINTERSTORE, false, NULL},
     {COMMAND_ID_SDIFF, COMBINE_DIFF, false, false, false,
-     COMMAND_ID_SDIFFSTORE},
-    {COMMAND_ID_SINTERCARD, COMBINE_INTER, false, true, true, COMMAND_ID_COUNT},
+     COMMAND_ID_SDIFFSTORE, false, NULL},
+    {COMMAND_ID_SINTERCARD, COMBINE_INTER, false, true, true, COMMAND_ID_COUNT,
+     false, NULL},
     {COMMAND_ID_ZUNION, COMBINE_UNION, true, false, true,
-     COMMAND_ID_ZUNIONSTORE},
+     COMMAND_ID_ZUNIONSTORE, false, NULL},
     {COMMAND_ID_ZINTER, COMBINE_INTER, true, false, true,
-     COMMAND_ID_ZINTERSTORE},
-    {COMMAND_ID_ZDIFF, COMBINE_DIFF, true, false, true, COMMAND_ID_ZDIFFSTORE},
-    {COMMAND_ID_PFCOUNT, COMBINE_COUNT, false, true, false, COMMAND_ID_PFMERGE},
-    {COMMAND_ID_ZINTERCARD, COMBINE_INTER, true, true, true, COMMAND_ID_COUNT},
+     COMMAND_ID_ZINTERSTORE, false, NULL},
+    {COMMAND_ID_ZDIFF, COMBINE_DIFF, true, false, true, COMMAND_ID_ZDIFFSTORE,
+     false, NULL},
+    {COMMAND_ID_PFCOUNT, COMBINE_COUNT, false, true, false, COMMAND_ID_PFMERGE,
+     false, NULL},
+    {COMMAND_ID_ZINTERCARD, COMBINE_INTER, true, true, true, COMMAND_ID_COUNT,
+     false, NULL},
+    {COMMAND_ID_GET, COMBINE_BITS, false, false, false, COMMAND_ID_BITOP, true,
+     NULL},
+    {COMMAND_ID_ZRANGE, COMBINE_UNION, true, false, false,
+     COMMAND_ID_ZRANGESTORE, true, "WITHSCORES"},
+    {COMMAND_ID_GEOSEARCH, COMBINE_UNION, true, false, false,
+     COMMAND_ID_GEOSEARCHSTORE, true, "WITHHASH"},
 };
 
 static bool
@@ -114,12 +126,64 @@ take_option(struct combine *combine, const struct command_args *args,
     return false;
 }
 
+/* BITOP operation target key ... */
+static bool
+take_bits(struct combine *combine, const struct command_args *args)
+{
+    static const char *const names[] = {
+        [BITS_AND] = "AND",
+        [BITS_OR] = "OR",
+        [BITS_XOR] = "XOR",
+        [BITS_NOT] = "NOT",
+    };
+    size_t i = 0;
+
+    while (i < ARRAY_LEN(names) &&
+           !view_equal_nocase(command_arg(args, 1), view_str(names[i])))
+        i++;
+    combine->operation = (enum bit_operation)i;
+    combine->first_key = 3;
+    combine->key_count = args->argc - 3;
+    return i < ARRAY_LEN(names) && (i != BITS_NOT || combine->key_count == 1);
+}
+
+/* A word with which scores cannot be asked for, or are not what is stored. */
+static bool
+forbids_scores(struct view word)
+{
+    static const char *const words[] = {"BYLEX",    "WITHSCORES", "STOREDIST",
+                                        "WITHDIST", "WITHCOORD",  "WITHHASH"};
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (view_equal_nocase(word, view_str(words[i])))
+            return true;
+    }
+    return false;
+}
+
+/* ZRANGESTORE target key ... */
+static bool
+take_range(struct combine *combine, const struct command_args *args)
+{
+    combine->first_key = 2;
+    combine->key_count = 1;
+    for (uint32_t i = 3; i < args->argc; i++) {
+        if (forbids_scores(command_arg(args, i)))
+            return false;
+    }
+    return true;
+}
+
 static bool
 take_words(struct combine *combine, const struct command_args *args,
            bool is_counted)
 {
     uint32_t at;
 
+    if (combine->kind == COMBINE_BITS)
+        return take_bits(combine, args);
+    if (combine->option != NULL)
+        return take_range(combine, args);
     if (!take_keys(combine, args, is_counted, &at))
         return false;
     while (at < args->argc)
@@ -134,7 +198,8 @@ find_kind(const struct command *command)
 {
     size_t i = 0;
 
-    while (i < ARRAY_LEN(kinds) && kinds[i].id != command->id &&
+    while (i < ARRAY_LEN(kinds) &&
+           (kinds[i].id != command->id || kinds[i].only_stores) &&
            kinds[i].store_id != command->id)
         i++;
     return i;
@@ -161,6 +226,7 @@ combine_new(const struct command *command, const struct command_args *args)
     combine->is_sorted = kinds[i].is_sorted;
     combine->is_count = kinds[i].is_count;
     combine->is_store = kinds[i].store_id == command->id;
+    combine->option = kinds[i].option;
     if (!take_words(combine, args, kinds[i].is_counted))
         combine_free(&combine);
     return combine;
@@ -171,6 +237,12 @@ combine_free(struct combine **combinep)
 {
     mem_free(*combinep);
     *combinep = NULL;
+}
+
+uint32_t
+combine_target(const struct combine *combine)
+{
+    return combine->kind == COMBINE_BITS ? 2 : 1;
 }
 
 uint32_t

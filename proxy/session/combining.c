@@ -103,7 +103,8 @@ store(struct request *request, struct combined *combined)
     struct request_scan scan;
 
     struct command_args args = body_words(&scan, &words);
-    struct carry *carry = carry_store(request->command, command_arg(&args, 1),
+    struct view key = command_arg(&args, combine_target(request->job->combine));
+    struct carry *carry = carry_store(request->command, key,
                                       request->session->db, combined);
     request_scan_fini(&scan);
     chunk_ref(words.chunk);

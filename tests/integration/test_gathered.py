@@ -230,7 +230,7 @@ def test_what_is_no_set_is_an_error(setting):
 def test_what_is_not_in_order_stays_refused(setting):
     through = setting.proxy.raw()
     for command in (["ZUNIONSTORE", "to", 6, *SORTED, "WITHSCORES"],
-                    ["BITOP", "OR", "text", *SETS],
+                    ["BITOP", "NOT", "text", *SETS],
                     ["ZUNION", 6, *SORTED, "WEIGHTS", 1],
                     ["ZINTER", 6, *SORTED, "NOSUCH"],
                     ["ZDIFF", 6, *SORTED, "AGGREGATE", "SUM"],
@@ -239,6 +239,54 @@ def test_what_is_not_in_order_stays_refused(setting):
     replies = through.pipeline(["MULTI"], ["SUNION", *SETS], ["EXEC"])
     assert replies[1].startswith(CROSSSLOT[:-2])
     assert replies[2].startswith(b"-EXECABORT ")
+
+
+PLACES = ["rome:g", "oslo:g", "lima:g", "cairo:g"]
+RANGES = [(0, -1), (1, 3, "REV"), ("-inf", "(7", "BYSCORE"),
+          ("7", "-3", "BYSCORE", "REV", "LIMIT", 1, 2), (5, 1), ("x", "y"),
+          (0, 1, "NOSUCH"), (0, 1, "LIMIT", 1, 1)]
+SEARCHES = [("FROMMEMBER", "p1", "BYRADIUS", 300, "km"),
+            ("FROMLONLAT", 15, 37, "BYBOX", 400, 400, "km", "COUNT", 3),
+            ("FROMMEMBER", "nosuch", "BYRADIUS", 1, "m"),
+            ("FROMLONLAT", 15, 37, "BYRADIUS", 1, "m"),
+            ("FROMLONLAT", 15, 37, "BYRADIUS", 900, "miles")]
+
+
+def storing_command(chance):
+    """One that writes at one key what it makes of others."""
+    key, other = (chance.choice(kinds + ["none", "text"])
+                  for kinds in (SORTED, SORTED))
+    kind = chance.random()
+    if kind < 0.3:
+        return ["ZRANGESTORE", key, other, *chance.choice(RANGES)]
+    if kind < 0.6:
+        return ["GEOSEARCHSTORE", key, chance.choice([*PLACES, "none", "text"]),
+                *chance.choice(SEARCHES)]
+    if kind < 0.7:
+        return ["BITOP", "not", chance.choice(NAMES), chance.choice(NAMES)]
+    return ["BITOP", chance.choice(["AND", "OR", "xor"]), chance.choice(NAMES),
+            *random_keys(chance, NAMES)]
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_what_is_made_of_others_is_written_as_at_one_server(setting, version):
+    chance = random.Random(version)
+    through, direct = setting.both(version)
+    for raw in through, direct:
+        for number, key in enumerate(PLACES):
+            raw.command("GEOADD", key, *[
+                word for n in range(8) for word in
+                (15 + n / 7 + number / 9, 37 + n / 5, f"p{n}")])
+        for number, key in enumerate(NAMES[:4]):
+            raw.command("SET", key, bytes(range(50 * number, 251)))
+        raw.command("EXPIRE", NAMES[1], 1000)
+    for number in range(300):
+        command = storing_command(chance)
+        assert through.command(*command) == direct.command(*command), command
+        looks = [("ZRANGE", command[1], 0, -1, "WITHSCORES"),
+                 ("GET", command[2]), ("TTL", command[2])]
+        look = looks[0] if command[0] != "BITOP" else chance.choice(looks[1:])
+        assert through.command(*look) == direct.command(*look), command
 
 
 def test_they_keep_their_place_in_a_pipeline(setting):
