@@ -333,7 +333,7 @@ direct_become_whole(struct request *request)
     struct session *session = request->session;
     struct direct *direct = session_direct(session);
 
-    if (direct->whole.chunk == NULL)
+    if (direct == NULL || direct->whole.chunk == NULL)
         return false;
     chunk_unref(&request->call.body.chunk);
     request->call.body = direct->whole;

@@ -45,11 +45,11 @@ bool
 direct_may_go_again(const struct request *request)
 {
     const struct session *session = request->session;
-    const struct transaction *transaction;
+    const struct transaction *transaction = session->transaction;
+    const struct direct *direct = session_direct(session);
 
     if (!direct_is_queueing(request))
-        return session_direct(session)->whole.chunk != NULL;
-    transaction = session->transaction;
+        return direct != NULL && direct->whole.chunk != NULL;
     return session->watch == NULL && transaction != NULL &&
         !transaction->is_spoilt && !transaction->is_refused &&
         !transaction->is_forgotten;
@@ -94,7 +94,9 @@ note_end(struct request *request, struct view line)
         (void)direct_become_whole(request);
         return;
     }
-    session_direct(request->session)->is_over = is_abort(line);
+    struct direct *direct = session_direct(request->session);
+    if (direct != NULL)
+        direct->is_over = is_abort(line);
     cell_inc(&request->pool->stats->transactions_discarded);
 }
 
