@@ -94,16 +94,16 @@ struct pool_settings {
     enum range_by range_by;
     enum down_answer on_server_down;
     enum transactions transactions;
+    enum tracking_way tracking;
+    bool auth_by_servers;           /* auth: servers */
     struct access *access;          /* commands; NULL: all are allowed ... */
     char *access_rules;             /* ... and as they were written */
-    bool auth_by_servers;           /* auth: servers */
     struct access *server_commands; /* allowed: to the servers; NULL: none */
     struct server_settings *servers;    /* in the order written */
     size_t server_count;
     struct address_text *seeds;         /* cluster: where to ask for servers */
     size_t seed_count;                  /* 0: they are listed */
     enum read_from read_from;
-    enum tracking_way tracking;
     bool rejects_without_quorum;        /* on_no_quorum: reject_writes */
     struct zone_rule *zones;            /* of a cluster's nodes */
     size_t zone_count;

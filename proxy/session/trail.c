@@ -40,9 +40,10 @@ find_number(const struct trail *trail, uint64_t number)
 
 /* --- all of its lanes -------------------------------------------------------------- */
 
-/* To each shard; those that are there are left as they are. */
+/* To each shard; those that are there are left as they are.  `is_late`: what was
+ * changed there before they are has not been told. */
 static void
-connect_all(struct trail *trail)
+connect_all(struct trail *trail, bool is_late)
 {
     const struct session_pool *pool = trail_session(trail)->pool;
     const struct generation *current = pool->pool->current;
@@ -50,8 +51,10 @@ connect_all(struct trail *trail)
     for (uint32_t i = 0; i < current->shard_count; i++) {
         struct server *server = generation_server(current, i);
         struct trail_lane *own = find(trail, server);
-        if (own == NULL)
+        if (own == NULL) {
             own = trail_lane_new(trail, server);
+            own->has_missed = is_late && trail->tracker->options.is_bcast;
+        }
         if (own->state == TRAIL_AWAY)
             trail_connect(own);
     }
@@ -118,7 +121,7 @@ on_timer(struct timer *timer, void *arg)
     if (trail->was_lost)
         session_pool_hint(trail_session(trail)->pool, MAP_CAUSE_LOST);
     else if (trail->is_eager)
-        connect_all(trail);
+        connect_all(trail, true);
     trail->was_lost = false;
     if (trail->is_eager && is_any_away(trail))
         timer_start(timer, listening_pause_ms(trail->failures));
@@ -209,7 +212,7 @@ trail_begin(struct tracker *tracker, const struct command_args *args)
         return;
     if (pool->pool->current->shard_count == 0)
         session_pool_hint(pool, MAP_CAUSE_UNSERVED);
-    connect_all(trail);
+    connect_all(trail, false);
 }
 
 /* --- its commands ----------------------------------------------------------------- */
@@ -437,7 +440,7 @@ trail_follow(struct tracker *tracker)
     sweep(trail);
     trail_forget_all(trail);
     if (trail->is_eager)
-        connect_all(trail);
+        connect_all(trail, true);
     trail_look_later(trail, 0);
 }
 

@@ -78,6 +78,7 @@ static void
 note_failure(struct trail_lane *own)
 {
     own->has_failed = true;
+    own->has_missed = own->trail->tracker->options.is_bcast;
     own->trail->failures++;
     own->trail->was_lost = true;
 }
@@ -135,6 +136,8 @@ take_lane(struct trail_lane *own)
     own->last = own->lane.lease.lane;
     own->number = ++own->trail->last_number;
     trail_say_tracking(own, NULL);
+    if (own->lane.lease.key.resp != trail_session(own->trail)->resp)
+        trail_say_version(own); /* HELLO was said while it was waited for */
 }
 
 static void
