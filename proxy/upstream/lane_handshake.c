@@ -123,6 +123,8 @@ lane_refuse_client(struct lane *lane, enum close_reason why, struct view reply)
     mem_free(lane->server->refusal);
     lane->server->refusal = mem_view_dup(text);
     lane->detail = lane->server->refusal;
+    if (why == CLOSE_SERVER_LOGIN)
+        login_note_refused(lane->server->pool, lane->key.user);
     lane_close(&lane, why);
 }
 

@@ -142,6 +142,30 @@ login_is_over(const struct pool *pool, uint16_t number)
         (*place_of(pool, number))->users == 0;
 }
 
+/* --- refusals ---------------------------------------------------------------- */
+
+void
+login_note_refused(struct pool *pool, uint16_t number)
+{
+    if (login_is_somebody(number))
+        (*place_of(pool, number))->pause_until_us =
+            loop_now_us(pool->loop) + LOGIN_PAUSE_MS * UINT64_C(1000);
+}
+
+bool
+login_may_connect(const struct pool *pool, uint16_t number, int64_t *pause_ms)
+{
+    uint64_t now_us = loop_now_us(pool->loop);
+
+    if (likely(!login_is_somebody(number)))
+        return true;
+    const struct login *login = *place_of(pool, number);
+    if (now_us >= login->pause_until_us)
+        return true;
+    *pause_ms = (int64_t)((login->pause_until_us - now_us) / 1000 + 1);
+    return false;
+}
+
 /* --- lanes ------------------------------------------------------------------- */
 
 void

@@ -26,6 +26,7 @@
 #define LOGIN_POOL 0        /* no login: as the pool */
 #define LOGIN_ASKING 0xffff /* nobody: over such lanes only AUTH is said */
 #define LOGIN_MAX 0xfffe
+#define LOGIN_PAUSE_MS 100
 
 struct pool;
 
@@ -34,6 +35,7 @@ struct login {
     uint32_t users; /* sessions */
     uint32_t lanes;
     bool keeps_database; /* which was chosen before */
+    uint64_t pause_until_us; /* a server has refused it: no new lanes */
     struct buf name;
     struct buf password;
 };
@@ -56,6 +58,12 @@ void login_leave(struct pool *pool, uint16_t number);
 const struct login *login_get(const struct pool *pool, uint16_t number);
 /* No client is known by it any more. */
 bool login_is_over(const struct pool *pool, uint16_t number) MUST_CHECK;
+
+/* A server has refused it: who goes on asking shall not have all the connections
+ * that may be begun.  Is that over? */
+void login_note_refused(struct pool *pool, uint16_t number);
+bool login_may_connect(const struct pool *pool, uint16_t number,
+                       int64_t *pause_ms) MUST_CHECK;
 
 /* A lane goes by it, or does so no more. */
 void login_add_lane(struct pool *pool, uint16_t number);

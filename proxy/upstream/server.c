@@ -140,6 +140,21 @@ server_may_connect(struct server *server)
     return false;
 }
 
+/* Has a server just refused the user?  Who waits is served later. */
+static bool
+server_may_log_in(struct server *server, enum lane_kind kind,
+                  struct lane_key key)
+{
+    int64_t pause_ms;
+
+    if (kind != LANE_SHARED ||
+        login_may_connect(server->pool, key.user, &pause_ms))
+        return true;
+    if (!timer_is_active(&server->connect_timer))
+        timer_start(&server->connect_timer, pause_ms);
+    return false;
+}
+
 static const char *
 kind_name(enum lane_kind kind)
 {
@@ -170,7 +185,8 @@ server_make_lane(struct server *server, enum lane_kind kind,
         cell_inc(&server->stats->refused_fast);
         return NULL;
     }
-    if (server->addresses->count == 0 || !server_may_connect(server) ||
+    if (server->addresses->count == 0 ||
+        !server_may_log_in(server, kind, key) || !server_may_connect(server) ||
         !server_has_room(server, kind))
         return NULL;
     server->next_connect_us =

@@ -91,13 +91,43 @@ server_fail_parked_of(struct server *server, uint16_t user)
     }
 }
 
+/* The oldest that need not wait for a user whom a server has refused. */
+static struct parked_call *
+first_parked(const struct server *server)
+{
+    struct parked_call *parked;
+    int64_t pause_ms;
+
+    TAILQ_FOREACH(parked, &server->parked, link)
+    {
+        if (login_may_connect(server->pool, parked->key.user, &pause_ms))
+            break;
+    }
+    return parked;
+}
+
+/* Those that have to wait for that are served later. */
+static void
+await_logins(struct server *server)
+{
+    const struct parked_call *parked;
+    int64_t pause_ms;
+
+    TAILQ_FOREACH(parked, &server->parked, link)
+    {
+        if (!timer_is_active(&server->connect_timer) &&
+            !login_may_connect(server->pool, parked->key.user, &pause_ms))
+            timer_start(&server->connect_timer, pause_ms);
+    }
+}
+
 /* The oldest first, as long as there are lanes for them. */
 void
 server_serve_parked(struct server *server)
 {
     struct parked_call *parked;
 
-    while ((parked = TAILQ_FIRST(&server->parked)) != NULL) {
+    while ((parked = first_parked(server)) != NULL) {
         struct call *call = parked->call;
         struct lane *lane =
             server_shared_lane(server, parked->key, parked->number);
@@ -108,6 +138,7 @@ server_serve_parked(struct server *server)
     }
     if (!TAILQ_EMPTY(&server->parked) && server_rests(server))
         server_fail_parked(server, CLOSE_SERVER_CONNECT);
+    await_logins(server);
 }
 
 bool
