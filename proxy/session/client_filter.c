@@ -4,6 +4,7 @@
 #include "session/client_filter.h"
 
 #include "session/client_line.h"
+#include "session/identity.h"
 #include "session/session.h"
 #include "session/subscriber.h"
 
@@ -15,6 +16,7 @@ client_filter_init(struct client_filter *filter)
     *filter = (struct client_filter){
         .addr = VIEW(""),
         .laddr = VIEW(""),
+        .user = VIEW(""),
         .skip_me = true,
     };
 }
@@ -65,6 +67,7 @@ client_filter_write(const struct client_filter *filter, struct buf *out)
     write_number(out, "spare", filter->skip_me ? 0 : 1);
     write_text(out, "addr", filter->addr);
     write_text(out, "laddr", filter->laddr);
+    write_text(out, "user", filter->user);
 }
 
 static void
@@ -78,6 +81,8 @@ read_line(struct client_filter *filter, struct view line)
         filter->addr = line;
     else if (view_equal(name, VIEW("laddr")))
         filter->laddr = line;
+    else if (view_equal(name, VIEW("user")))
+        filter->user = line;
     else if (!is_number)
         filter->is_impossible = true;
     else if (view_equal(name, VIEW("type")))
@@ -140,5 +145,7 @@ client_filter_matches(const struct client_filter *filter,
     return !filter->is_impossible &&
         (filter->id == 0 || filter->id == session->id) &&
         age_s >= filter->max_age_s && is_of_type(session, filter->type) &&
-        is_at(session, filter);
+        is_at(session, filter) &&
+        (filter->user.len == 0 ||
+         view_equal(filter->user, identity_name(session)));
 }

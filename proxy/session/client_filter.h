@@ -26,6 +26,7 @@ struct client_filter {
     uint64_t max_age_s; /* connected for at least so long */
     struct view addr;   /* empty: any; borrowed */
     struct view laddr;
+    struct view user;
     bool skip_me;       /* spare who asks */
     bool is_impossible; /* what is asked for no client can have */
 };

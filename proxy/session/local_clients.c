@@ -59,9 +59,9 @@ filter_by_type(const struct filter_call *in)
                             filter_word(in), "'");
 }
 
-/* No address has a line's end in it, and none is empty. */
+/* No address or name has a line's end in it, and none is empty. */
 static struct view
-filter_address(const struct filter_call *in)
+filter_text(const struct filter_call *in)
 {
     struct view word = filter_word(in);
 
@@ -74,22 +74,25 @@ filter_address(const struct filter_call *in)
 static enum local_result
 filter_by_addr(const struct filter_call *in)
 {
-    in->filter->addr = filter_address(in);
+    in->filter->addr = filter_text(in);
     return FILTER_GOOD;
 }
 
 static enum local_result
 filter_by_laddr(const struct filter_call *in)
 {
-    in->filter->laddr = filter_address(in);
+    in->filter->laddr = filter_text(in);
     return FILTER_GOOD;
 }
 
-/* Every client is the default user. */
+/* Every client is the default user, unless servers know others: which ones, only
+ * they can tell. */
 static enum local_result
 filter_by_user(const struct filter_call *in)
 {
-    if (view_equal(filter_word(in), VIEW(LOCAL_DEFAULT_USER)))
+    in->filter->user = filter_text(in);
+    if (in->call->session->pool->settings->auth_by_servers ||
+        view_equal(in->filter->user, VIEW(LOCAL_DEFAULT_USER)))
         return FILTER_GOOD;
     return local_error_word(in->call, "ERR No such user '", filter_word(in),
                             "'");

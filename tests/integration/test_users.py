@@ -206,6 +206,24 @@ def test_clients_of_one_user_share_connections(proxy, servers):
     eventually(lambda: not connected())
 
 
+@pytest.mark.parametrize("pool", POOLS)
+def test_clients_of_a_user_are_ended_by_its_name(proxy, servers, pool):
+    for server in servers[pool]:
+        acl(server, "SETUSER guest on >guest-pw +get ~*")
+    chief, default = log_in(proxy, "chief", pool), proxy.raw(pool)
+    guests = [log_in(proxy, "guest", pool) for _ in range(3)]
+    assert chief.command("CLIENT", "KILL", "USER", "nosuch") == b":0\r\n"
+    assert chief.command("CLIENT", "KILL", "USER", "guest") == b":3\r\n"
+    for raw in guests:
+        assert raw.is_closed()
+    assert default.command("PING") == b"+PONG\r\n"
+    before = chief.command("CLIENT", "LIST").count(b" user=default ")
+    assert chief.command("CLIENT", "KILL", "USER", "default") == \
+        b":%d\r\n" % before
+    assert default.is_closed()
+    assert chief.command("PING") == b"+PONG\r\n"
+
+
 # --- no way around --------------------------------------------------------------
 
 # About the connection itself, or the end of it.
