@@ -429,7 +429,7 @@ server_on_lane_closed(struct lane *lane, enum close_reason why)
     if (lane->kind == LANE_SHARED && lane->was_ready &&
         why != CLOSE_SERVER_IDLE)
         server->pool->lost_marks |= server->mark;
-    if (is_connect_failure(why) && !server_rests(server))
+    if (is_connect_failure(why) && !lane->was_ready && !server_rests(server))
         server_rest(server);
     else if (is_hang_up(why) && !lane->was_ready && !server_rests(server))
         server_note_hang_up(server);
