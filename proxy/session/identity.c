@@ -17,9 +17,8 @@
 
 /* --- who it is ------------------------------------------------------------------ */
 
-/* While a server is asked it is known by who it was. */
-static uint16_t
-number_of(const struct session *session)
+uint16_t
+identity_number(const struct session *session)
 {
     return likely(session->user != LOGIN_ASKING) ? session->user
                                                  : session->info->user_before;
@@ -28,7 +27,7 @@ number_of(const struct session *session)
 struct view
 identity_name(const struct session *session)
 {
-    uint16_t number = number_of(session);
+    uint16_t number = identity_number(session);
 
     return number == LOGIN_POOL
         ? VIEW(LOCAL_DEFAULT_USER)
@@ -38,7 +37,7 @@ identity_name(const struct session *session)
 void
 identity_leave(struct session *session)
 {
-    uint16_t number = number_of(session);
+    uint16_t number = identity_number(session);
 
     session->user = LOGIN_POOL;
     login_leave(session->pool->pool, number);
@@ -48,7 +47,7 @@ identity_leave(struct session *session)
 void
 identity_set(struct session *session, uint16_t number)
 {
-    if (number == number_of(session)) {
+    if (number == identity_number(session)) {
         session->user = number;
         login_leave(session->pool->pool, number); /* it is counted already */
         return;

@@ -31,6 +31,8 @@ void identity_leave(struct session *session);
 /* It has chosen a database itself, which it may or may not be allowed to. */
 void identity_note_select(struct session *session);
 
+/* By which login it is known; while a server is asked, by that of who it was. */
+uint16_t identity_number(const struct session *session) MUST_CHECK;
 /* The name of the user. */
 struct view identity_name(const struct session *session);
 

@@ -3,6 +3,7 @@
  */
 #include "base/log_limit.h"
 #include "base/mem.h"
+#include "session/identity.h"
 #include "session/trail_priv.h"
 #include "session/wait.h"
 
@@ -185,7 +186,8 @@ connect_lane(struct trail_lane *own)
     if (own->lane.lease.lane != NULL || own->lane.lease.is_waiting)
         return true;
     own->lane.lease.key =
-        (struct lane_key){.db = session->db, .user = session->user,
+        (struct lane_key){.db = session->db,
+                          .user = identity_number(session),
                           .resp = session->resp};
     if (!listening_connect(&own->lane))
         return false;
