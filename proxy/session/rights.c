@@ -315,8 +315,10 @@ is_known(const struct incoming *in)
 void
 rights_forget(struct session *session)
 {
-    if (session->info != NULL && session->info->rights != NULL)
-        session->info->rights->multi_until_us = 0;
+    if (session->info == NULL || session->info->rights == NULL)
+        return;
+    session->info->rights->multi_until_us = 0;
+    session->info->rights->has_answer = false;
 }
 
 static void

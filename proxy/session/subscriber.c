@@ -9,6 +9,7 @@
 #include "session/body_words.h"
 #include "session/deadline.h"
 #include "session/departure.h"
+#include "session/identity.h"
 #include "session/relay.h"
 #include "session/sentence.h"
 #include "session/tracker.h"
@@ -47,7 +48,7 @@ board_of(struct session *session)
 {
     return session->subscriber != NULL
         ? session->subscriber->board
-        : board_get(session->pool, session->user);
+        : board_get(session->pool, identity_number(session));
 }
 
 struct subscriber *
@@ -272,12 +273,27 @@ refuse_crossing(const struct incoming *in)
                  &in->session->pool->stats->errors_crossslot);
 }
 
+/* Who listens to nothing yet, but keeps a cache or is told for others. */
+static void
+change_board(struct subscriber *subscriber, struct board *board)
+{
+    subscriber->board->subscribers--;
+    subscriber->board = board;
+    board->subscribers++;
+}
+
 /* As servers would judge it: by who it is now. */
 static bool
-is_of_another_user(const struct session *session)
+is_of_another_user(struct session *session)
 {
-    return session->subscriber != NULL &&
-        session->subscriber->board->user != session->user;
+    struct subscriber *subscriber = session->subscriber;
+
+    if (subscriber == NULL || subscriber->board->user == session->user)
+        return false;
+    if (!hears_nothing(subscriber) || subscriber->is_over)
+        return true;
+    change_board(subscriber, board_get(session->pool, session->user));
+    return false;
 }
 
 static void
