@@ -194,10 +194,13 @@ session_close(struct session **sessionp, enum close_reason why)
     struct request *passing = fanout_stream_hold(TAILQ_FIRST(&session->queue));
     while ((request = TAILQ_FIRST(&session->queue)) != NULL)
         request_orphan(request);
-    subscriber_free(session);
+    /* Whichever waits for a connection first: others of its own, when they are
+     * given back, are for those who wait. */
+    wait_end(session);
     private_lane_free(session);
-    wait_free(session);
     transaction_abort(session);
+    wait_free(session);
+    subscriber_free(session);
     unfold_free(session);
     blocking_end(session);
     learning_abandon(session);
