@@ -139,6 +139,7 @@ struct session_env {
     struct request_scan *scan;  /* the scanner nobody is in the middle of */
     struct buf out;             /* scratch for local answers */
     uint64_t next_request_id;
+    uint64_t last_trail_lane;   /* its number: no other ever has it (trail.h) */
     const struct budget *budget; /* of the process; NULL: not measured */
     bool has_lines;             /* monitors are to be given some */
     bool draining;              /* no new requests: the process stops */

@@ -135,7 +135,7 @@ static void
 take_lane(struct trail_lane *own)
 {
     own->last = own->lane.lease.lane;
-    own->number = ++own->trail->last_number;
+    own->number = ++trail_session(own->trail)->pool->env->last_trail_lane;
     trail_say_tracking(own, NULL);
     if (own->lane.lease.key.resp != trail_session(own->trail)->resp)
         trail_say_version(own); /* HELLO was said while it was waited for */

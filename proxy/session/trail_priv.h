@@ -38,7 +38,6 @@ struct trail {
     struct tracker *tracker;
     LIST_HEAD(, trail_lane) lanes;
     struct timer timer;   /* losses are still to be dealt with, or made good */
-    uint64_t last_number;
     unsigned failures;    /* in a row */
     bool is_eager;        /* lanes to all shards, at once */
     bool was_lost;
