@@ -113,11 +113,31 @@ settle(struct trail *trail)
     mem_free(refusal);
 }
 
+/* The lanes without ears.  False: that was the end of the session. */
+static bool
+drop_deaf(struct trail *trail)
+{
+    const struct session *session = trail_session(trail);
+    struct trail_lane *own = LIST_FIRST(&trail->lanes);
+
+    while (own != NULL) {
+        struct trail_lane *next = LIST_NEXT(own, link);
+        if (own->is_deaf)
+            trail_lose_lane(own);
+        if (session->state == SESSION_CLOSED)
+            return false;
+        own = next;
+    }
+    return true;
+}
+
 static void
 on_timer(struct timer *timer, void *arg)
 {
     struct trail *trail = arg;
 
+    if (!drop_deaf(trail))
+        return;
     if (trail->was_lost)
         session_pool_hint(trail_session(trail)->pool, MAP_CAUSE_LOST);
     else if (trail->is_eager)

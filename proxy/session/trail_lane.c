@@ -30,6 +30,7 @@ set_away(struct trail_lane *own)
     own->state = TRAIL_AWAY;
     own->number = 0;
     own->last = NULL;
+    own->is_deaf = false;
     own->lane.is_pinged = false;
 }
 
@@ -50,11 +51,11 @@ trail_renew_lane(struct trail_lane *own)
 {
     struct trail *trail = own->trail;
 
-    trail_close_lane(own);
     own->has_failed = true;
     own->has_missed = trail->tracker->options.is_bcast;
     trail_forget_all(trail);
     trail_look_later(trail, 0);
+    trail_close_lane(own); /* last, as whoever is told may do anything */
 }
 
 static void
@@ -103,15 +104,20 @@ on_lane_gone(struct lane_lease *lease)
     trail_look_later(own->trail, 0);
 }
 
-/* The server has nobody to tell. */
+void
+trail_lose_lane(struct trail_lane *own)
+{
+    note_loss(own);
+    trail_close_lane(own);
+}
+
+/* The server has nobody to tell.  That may be the end of an answer that is half
+ * told, and so of the session: not from in here. */
 static void
 fail_ear(struct trail_lane *own)
 {
-    bool was_used = own->state != TRAIL_AWAY;
-
-    trail_close_lane(own);
-    if (was_used)
-        note_loss(own);
+    if (own->state != TRAIL_AWAY)
+        own->is_deaf = true;
     else
         note_failure(own);
     trail_look_later(own->trail, 0);

@@ -32,6 +32,7 @@ struct trail_lane {
     const struct lane *last; /* the lane, until it is closed */
     bool has_failed;        /* nobody waits for it any more */
     bool has_missed;        /* with BCAST: it was lost since it was ON */
+    bool is_deaf;           /* its ear was lost, and it has to be given up */
 };
 
 struct trail {
@@ -69,6 +70,9 @@ void trail_look_later(struct trail *trail, int64_t ms);
 void trail_close_lane(struct trail_lane *own);
 /* The same, and there is another where they are made at once. */
 void trail_renew_lane(struct trail_lane *own);
+/* The server has nobody to tell any more: as good as lost.  It may end the
+ * session. */
+void trail_lose_lane(struct trail_lane *own);
 /* The client is told that all keys were changed. */
 void trail_forget_all(struct trail *trail);
 /* Is it silent for too long? */
