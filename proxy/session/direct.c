@@ -303,6 +303,7 @@ begin(struct request *request)
     if (session->transaction->is_begun)
         cell_inc(&request->pool->stats->transactions_again);
     session->transaction->is_begun = true;
+    session->barrier = true; /* what follows goes over the same lane */
     take_body(request, 0, (size_t)queued->from + queued->len);
     request->call.leading = queued->before + 1;
     if (session->watch == NULL)
@@ -377,8 +378,6 @@ direct_queue(const struct incoming *in, size_t from)
     request_start_deadline(request);
     if (direct_is_open(session))
         request->shard = shard_of(session, session_direct(session));
-    else
-        session->barrier = true; /* what follows goes over the same lane */
     if (unlikely(request->shard == ROUTE_NONE))
         holding_take_unserved(request, &request->attempt);
     else

@@ -43,12 +43,12 @@ void direct_settle(struct session *session);
 /* Close the lane and forget all. */
 void direct_free(struct session *session);
 
-/* Is it a command that is only to be queued? */
+/* Is it a command that is only to be queued?  (Without MULTI it has run.) */
 static inline bool
 direct_is_queueing(const struct request *request)
 {
     return unlikely(request->own_lane == OWN_LANE_DIRECT) &&
-        request->command->id != COMMAND_ID_EXEC;
+        request->command->id != COMMAND_ID_EXEC && !request->multi_failed;
 }
 
 /* A request with OWN_LANE_DIRECT goes over the lane. */

@@ -22,6 +22,32 @@ end(struct session *session, bool is_clean)
     direct_forget(session);
 }
 
+/* What is behind it, on the same lane, is not queued either. */
+static void
+note_no_multi(const struct request *request)
+{
+    struct request *later = TAILQ_NEXT(request, link);
+
+    for (; later != NULL; later = TAILQ_NEXT(later, link))
+        later->multi_failed |= later->own_lane == OWN_LANE_DIRECT;
+}
+
+/* Nothing goes over the lane any more, nor does what waits for it. */
+static void
+give_up(struct request *request)
+{
+    struct session *session = request->session;
+    struct direct *direct = session_direct(session);
+    struct request *waiting = direct == NULL ? NULL : direct->request;
+
+    if (request->multi_failed)
+        note_no_multi(request);
+    transaction_spoil(session);
+    direct_drop_lane(session);
+    if (waiting != NULL && waiting != request)
+        request_fail_unreachable(waiting);
+}
+
 void
 direct_on_done(struct request *request)
 {
@@ -36,8 +62,7 @@ direct_on_done(struct request *request)
     } else if (type == '-') {
         transaction_note_refusal(session);
     } else if (type != '+') {
-        transaction_spoil(session);
-        direct_drop_lane(session);
+        give_up(request);
     }
 }
 

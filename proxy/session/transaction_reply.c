@@ -79,6 +79,21 @@ take_refusal_in_front(struct request *request,
     return true;
 }
 
+/* A command in front was refused, and the answer is long, which none is to a
+ * command that is queued: its end is not waited for. */
+static void
+end_lane(struct request *request, const struct reply_piece *refusal)
+{
+    struct lane *lane = request->call.lane;
+
+    request->refs++; /* instead of the call's, which ends with its lane */
+    if (request->multi_failed)
+        tell_refusal(request, refusal);
+    else
+        lane_close(&lane, CLOSE_SERVER_BAD_REPLY);
+    forget_refusal(request);
+}
+
 bool
 transaction_take_refusal(struct request *request,
                          const struct reply_piece *piece)
@@ -94,6 +109,10 @@ transaction_take_refusal(struct request *request,
         .size = request->refusal.len,
     };
     if (request->own_lane == OWN_LANE_DIRECT) {
+        if (!piece->last) {
+            end_lane(request, &refusal);
+            return true;
+        }
         bool is_taken = take_refusal_in_front(request, &refusal);
         forget_refusal(request);
         return is_taken;
