@@ -395,8 +395,9 @@ trail_note_user(struct session *session)
 
     if (trail == NULL)
         return;
+    /* What is still waited for would be a lane of the one before as well. */
     LIST_FOREACH (own, &trail->lanes, link) {
-        if (own->state != TRAIL_AWAY)
+        if (own->state != TRAIL_AWAY || own->lane.lease.is_waiting)
             trail_renew_lane(own);
     }
 }
