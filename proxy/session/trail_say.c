@@ -10,7 +10,7 @@
 enum remark_kind {
     REMARK_TRACKING,
     REMARK_PING,
-    REMARK_OTHER /* nothing comes of it */
+    REMARK_OTHER /* nothing comes of it, unless it is refused */
 };
 
 /* Frees itself.  Its lane is closed before `own` goes, so that no answer comes
@@ -45,6 +45,9 @@ take_answer(struct trail_lane *own, enum remark_kind kind, struct view reply)
         own->lane.heard_us = loop_now_us(own->server->pool->loop);
         break;
     case REMARK_OTHER:
+        /* What is read behind it may not be remembered by the server. */
+        if (reply.data[0] == RESP_ERROR)
+            trail_forget_all(own->trail);
         break;
     }
 }
