@@ -20,6 +20,7 @@
 #define LOST_TEXT                                                            \
     "ERR proxy: the connection of this transaction was lost, with what was " \
     "queued over it"
+#define ABORT_TEXT "EXECABORT Transaction discarded because of previous errors."
 #define EXEC_WORDS "*1\r\n$4\r\nEXEC\r\n"
 
 void
@@ -332,6 +333,7 @@ transaction_take_bytes(struct session *session)
 {
     struct buf *bytes = &session->transaction->bytes;
 
+    ASSERT(bytes->len > 0); /* as many replies are awaited */
     buf_append_str(bytes, EXEC_WORDS);
     struct chunk *chunk =
         chunk_new_exact(loop_chunks(session->pool->env->loop), bytes->len);
@@ -426,6 +428,16 @@ tell_changed(const struct incoming *in)
                                                   : VIEW("*-1\r\n"));
 }
 
+/* Its server would say so, if it still has it. */
+static bool
+is_over(const struct session *session)
+{
+    const struct transaction *transaction = session->transaction;
+
+    return transaction->is_spoilt ||
+        (transaction->is_refused && !direct_is_open(session));
+}
+
 static void
 exec(const struct incoming *in)
 {
@@ -434,11 +446,8 @@ exec(const struct incoming *in)
 
     if (transaction == NULL) {
         complain(in, "ERR EXEC without MULTI");
-    } else if (transaction->is_spoilt ||
-               (transaction->is_refused && !direct_is_open(session))) {
-        discard(in,
-                "EXECABORT Transaction discarded because of previous "
-                "errors.");
+    } else if (is_over(session)) {
+        discard(in, ABORT_TEXT);
     } else if (key_watch_is_broken(session)) {
         tell_changed(in);
     } else if (transaction->count == 0 && session->watch == NULL) {
@@ -449,6 +458,8 @@ exec(const struct incoming *in)
                 "EXECABORT Transaction discarded because of: CROSSSLOT "
                 "proxy: its keys are on several shards since the pool "
                 "has changed");
+    } else if (is_over(session)) { /* it is elsewhere now */
+        discard(in, ABORT_TEXT);
     } else if (transaction->is_split) {
         direct_leave(session);
         send_split(in);
