@@ -171,6 +171,16 @@ submit_on_trail(struct key_watch *watch)
 }
 
 static void
+give_up(struct key_watch *watch)
+{
+    struct request *request = watch->request;
+
+    watch->request = NULL;
+    watch->is_broken = true;
+    key_watch_take_loss(request, false);
+}
+
+static void
 submit(struct key_watch *watch)
 {
     if (watch->lease.lane == NULL) {
@@ -179,6 +189,10 @@ submit(struct key_watch *watch)
             attempt_lane_key(watch->session, &watch->request->attempt);
         if (submit_on_trail(watch))
             return;
+        if (watch->request->ends_watch) { /* that lane watches, and no other */
+            give_up(watch);
+            return;
+        }
         server_lease(watch->server, &watch->lease);
     }
     if (watch->lease.lane != NULL || watch->lease.is_waiting)

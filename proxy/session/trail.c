@@ -256,17 +256,20 @@ is_behind_detour(const struct trail_lane *own)
     return head != NULL && head->id <= own->detour;
 }
 
-/* The lane to this server, made if need be and if that can be. */
+/* The lane to this server, made if need be and if that can be.  One that is down
+ * refuses all, at once. */
 static struct trail_lane *
 get_lane(struct trail *trail, struct server *server)
 {
     struct trail_lane *own = find(trail, server);
 
+    if (server->is_down)
+        return NULL;
     if (own == NULL)
         own = trail_lane_new(trail, server);
     if (own->state != TRAIL_AWAY && !is_usable(own))
         trail_renew_lane(own);
-    if (own->state == TRAIL_AWAY && !server->is_down)
+    if (own->state == TRAIL_AWAY)
         trail_connect(own);
     return is_usable(own) && !is_behind_detour(own) ? own : NULL;
 }

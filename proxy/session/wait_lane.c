@@ -218,29 +218,9 @@ own_lane_find(const struct wait *wait, const struct server *server,
     return own;
 }
 
-bool
-wait_submit_slow(struct request *request, struct server *server,
-                 struct lane_key key, struct call *call)
-{
-    struct session *session = request->session;
-    const struct own_lane *own = own_lane_find(session->wait, server, key);
-
-    if (trail_takes(request, server, key, call)) {
-        wait_note_elsewhere(session, server->mark);
-        return true;
-    }
-    if (own != NULL)
-        lane_submit(own->lease.lane, call);
-    else if (!server_submit(server, key, session->lane_number, call))
-        return false;
-    if (!key.is_aside && key.user != LOGIN_ASKING)
-        trail_note_detour(session, server);
-    return true;
-}
-
-struct lane *
-wait_lane(const struct session *session, const struct server *server,
-          struct lane_key key)
+static struct lane *
+lane_to(const struct session *session, const struct server *server,
+        struct lane_key key)
 {
     const struct own_lane *own =
         session->wait == NULL ? NULL
@@ -249,12 +229,41 @@ wait_lane(const struct session *session, const struct server *server,
     return own == NULL ? NULL : own->lease.lane;
 }
 
+/* A server that is down refuses all, at once. */
+struct lane *
+wait_lane(const struct session *session, const struct server *server,
+          struct lane_key key)
+{
+    return server->is_down ? NULL : lane_to(session, server, key);
+}
+
+bool
+wait_submit_slow(struct request *request, struct server *server,
+                 struct lane_key key, struct call *call)
+{
+    struct session *session = request->session;
+
+    if (trail_takes(request, server, key, call)) {
+        wait_note_elsewhere(session, server->mark);
+        return true;
+    }
+    struct lane *own = wait_lane(session, server, key);
+    if (own != NULL)
+        lane_submit(own, call);
+    else if (!server_submit(server, key, session->lane_number, call))
+        return false;
+    if (!key.is_aside && key.user != LOGIN_ASKING)
+        trail_note_detour(session, server);
+    return true;
+}
+
+
 /* As server_end_lease() has it: what is not clean is of no use. */
 void
 wait_release_lane(const struct session *session, const struct server *server,
                   struct lane_key key)
 {
-    struct lane *lane = wait_lane(session, server, key);
+    struct lane *lane = lane_to(session, server, key);
 
     if (lane != NULL &&
         (!lane_is_idle(lane) || lane->paused || lane->upload != NULL))
