@@ -438,11 +438,33 @@ is_over(const struct session *session)
         (transaction->is_refused && !direct_is_open(session));
 }
 
+/* Its keys are where it is. */
+static void
+execute(const struct incoming *in)
+{
+    struct session *session = in->session;
+    const struct transaction *transaction = session->transaction;
+
+    if (is_over(session)) {
+        discard(in, ABORT_TEXT); /* it is elsewhere now */
+    } else if (transaction->is_split) {
+        direct_leave(session);
+        send_split(in);
+    } else if (unlikely(direct_is_open(session))) {
+        cell_inc(&session->pool->stats->transactions);
+        direct_exec(in);
+    } else if (transaction->is_forgotten) {
+        discard(in, "EXECABORT Transaction discarded because of: " LOST_TEXT);
+    } else {
+        send_all(in);
+    }
+}
+
 static void
 exec(const struct incoming *in)
 {
     struct session *session = in->session;
-    struct transaction *transaction = session->transaction;
+    const struct transaction *transaction = session->transaction;
 
     if (transaction == NULL) {
         complain(in, "ERR EXEC without MULTI");
@@ -458,18 +480,8 @@ exec(const struct incoming *in)
                 "EXECABORT Transaction discarded because of: CROSSSLOT "
                 "proxy: its keys are on several shards since the pool "
                 "has changed");
-    } else if (is_over(session)) { /* it is elsewhere now */
-        discard(in, ABORT_TEXT);
-    } else if (transaction->is_split) {
-        direct_leave(session);
-        send_split(in);
-    } else if (unlikely(direct_is_open(session))) {
-        cell_inc(&session->pool->stats->transactions);
-        direct_exec(in);
-    } else if (transaction->is_forgotten) {
-        discard(in, "EXECABORT Transaction discarded because of: " LOST_TEXT);
     } else {
-        send_all(in);
+        execute(in);
     }
 }
 
