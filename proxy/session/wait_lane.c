@@ -43,10 +43,16 @@ on_reply(struct call *call, const struct reply_piece *piece)
 
     if (!own->is_asked)
         return;
-    buf_append(&own->reply, piece->chunk->data + piece->off, piece->len);
+    own->is_too_long |= own->reply.len + piece->len > WAIT_ANSWER_MAX;
+    if (!own->is_too_long)
+        buf_append(&own->reply, piece->chunk->data + piece->off, piece->len);
     if (!piece->last)
         return;
-    if (likely(!own->look.is_on) || take_look(own))
+    if (unlikely(own->is_too_long)) {
+        own->reply.len = 0;
+        own->wait->is_zero = true;
+    }
+    if (likely(!own->look.is_on) || own->is_too_long || take_look(own))
         wait_take_answer(own);
 }
 
@@ -97,6 +103,7 @@ set_body(struct own_lane *own)
     bool has_id = own->lease.lane->client_id != 0;
     struct buf out = {0};
 
+    own->is_too_long = false;
     chunk_unref(&own->call.body.chunk);
     call_init(&own->call, &own_call_ops);
     own->call.leading = has_id ? 1 : 2;

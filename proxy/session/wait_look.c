@@ -58,7 +58,7 @@ take_wait(struct wait_look *look)
 {
     struct view line = view_trim_line(buf_view(&look->text));
 
-    if (line.len > 0 && line.data[0] == '-')
+    if (line.len > 0 && line.data[0] == '-' && line.len < look->text.len)
         buf_append_view(&look->error, buf_view(&look->text));
     else if (line.len > 0)
         (void)!view_to_i64(view_of(line.data + 1, line.len - 1),
@@ -81,7 +81,8 @@ wait_look_lead(struct wait_look *look, struct view piece, bool last)
         look->led += last;
         return;
     }
-    buf_append_view(&look->text, piece);
+    if (look->text.len + piece.len <= WAIT_ANSWER_MAX)
+        buf_append_view(&look->text, piece);
     if (!last)
         return;
     if (!look->is_again && look->led == look->front)

@@ -24,6 +24,8 @@
 #include "base/buf.h"
 #include "base/view.h"
 
+#define WAIT_ANSWER_MAX (1u << 20) /* no answer that is meant is so long */
+
 struct wait_look {
     bool is_on;        /* else nothing of it means anything */
     bool is_again;     /* the client's own WAIT has been answered */

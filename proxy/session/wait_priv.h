@@ -15,6 +15,7 @@ struct own_lane {
     struct wait *wait;
     struct call call;      /* WAIT, on its way */
     bool is_asked;         /* its answer is still to come */
+    bool is_too_long;      /* ... and is none that WAIT has */
     struct buf reply;      /* ... or is here; empty: there is none */
     struct wait_look look; /* what it says is checked, if it is on */
 };
