@@ -10,35 +10,35 @@
 static const struct {
     enum command_id id;
     enum combine_kind kind;
-    bool is_sorted, is_count, is_counted; /* the last: numkeys is in front */
     enum command_id store_id; /* which writes it, or COMMAND_ID_COUNT */
+    bool is_sorted, is_count, is_counted; /* the last: numkeys is in front */
     bool only_stores;         /* what reads needs no more than one shard */
     const char *option;       /* for the members' scores */
 } kinds[] = {
-    {COMMAND_ID_SUNION, COMBINE_UNION, false, false, false,
-     COMMAND_ID_SUNIONSTORE, false, NULL},
-    {COMMAND_ID_SINTER, COMBINE_INTER, false, false, false,
-     COMMAND_ID_SINTERSTORE, false, NULL},
-    {COMMAND_ID_SDIFF, COMBINE_DIFF, false, false, false,
-     COMMAND_ID_SDIFFSTORE, false, NULL},
-    {COMMAND_ID_SINTERCARD, COMBINE_INTER, false, true, true, COMMAND_ID_COUNT,
+    {COMMAND_ID_SUNION, COMBINE_UNION, COMMAND_ID_SUNIONSTORE, false, false,
+     false, false, NULL},
+    {COMMAND_ID_SINTER, COMBINE_INTER, COMMAND_ID_SINTERSTORE, false, false,
+     false, false, NULL},
+    {COMMAND_ID_SDIFF, COMBINE_DIFF, COMMAND_ID_SDIFFSTORE, false, false, false,
      false, NULL},
-    {COMMAND_ID_ZUNION, COMBINE_UNION, true, false, true,
-     COMMAND_ID_ZUNIONSTORE, false, NULL},
-    {COMMAND_ID_ZINTER, COMBINE_INTER, true, false, true,
-     COMMAND_ID_ZINTERSTORE, false, NULL},
-    {COMMAND_ID_ZDIFF, COMBINE_DIFF, true, false, true, COMMAND_ID_ZDIFFSTORE,
+    {COMMAND_ID_SINTERCARD, COMBINE_INTER, COMMAND_ID_COUNT, false, true, true,
      false, NULL},
-    {COMMAND_ID_PFCOUNT, COMBINE_COUNT, false, true, false, COMMAND_ID_PFMERGE,
+    {COMMAND_ID_ZUNION, COMBINE_UNION, COMMAND_ID_ZUNIONSTORE, true, false,
+     true, false, NULL},
+    {COMMAND_ID_ZINTER, COMBINE_INTER, COMMAND_ID_ZINTERSTORE, true, false,
+     true, false, NULL},
+    {COMMAND_ID_ZDIFF, COMBINE_DIFF, COMMAND_ID_ZDIFFSTORE, true, false, true,
      false, NULL},
-    {COMMAND_ID_ZINTERCARD, COMBINE_INTER, true, true, true, COMMAND_ID_COUNT,
+    {COMMAND_ID_PFCOUNT, COMBINE_COUNT, COMMAND_ID_PFMERGE, false, true, false,
      false, NULL},
-    {COMMAND_ID_GET, COMBINE_BITS, false, false, false, COMMAND_ID_BITOP, true,
+    {COMMAND_ID_ZINTERCARD, COMBINE_INTER, COMMAND_ID_COUNT, true, true, true,
+     false, NULL},
+    {COMMAND_ID_GET, COMBINE_BITS, COMMAND_ID_BITOP, false, false, false, true,
      NULL},
-    {COMMAND_ID_ZRANGE, COMBINE_UNION, true, false, false,
-     COMMAND_ID_ZRANGESTORE, true, "WITHSCORES"},
-    {COMMAND_ID_GEOSEARCH, COMBINE_UNION, true, false, false,
-     COMMAND_ID_GEOSEARCHSTORE, true, "WITHHASH"},
+    {COMMAND_ID_ZRANGE, COMBINE_UNION, COMMAND_ID_ZRANGESTORE, true, false,
+     false, true, "WITHSCORES"},
+    {COMMAND_ID_GEOSEARCH, COMBINE_UNION, COMMAND_ID_GEOSEARCHSTORE, true,
+     false, false, true, "WITHHASH"},
 };
 
 static bool

@@ -348,12 +348,12 @@ has_stray_bytes(const struct lane *lane)
 static void
 lane_deliver_unasked(struct lane *lane, const struct reply_piece *piece)
 {
-    if (lane->kind == LANE_LISTENING)
-        lane->lease->on_frame(lane->lease, piece);
-    else if (piece->type != RESP_PUSH)
+    struct lane_lease *lease = lane->lease;
+
+    if (lane->kind != LANE_LISTENING && piece->type != RESP_PUSH)
         lane_fail(lane, CLOSE_SERVER_UNASKED_REPLY, "");
-    else if (lane->lease != NULL && lane->lease->on_frame != NULL)
-        lane->lease->on_frame(lane->lease, piece);
+    else if (lease != NULL && lease->on_frame != NULL)
+        lease->on_frame(lease, piece);
     else if (piece->last)
         cell_inc(&lane->server->stats->discarded_pushes);
 }
