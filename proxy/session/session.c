@@ -43,45 +43,6 @@ session_set_state(struct session *session, enum session_state state)
     session->state = state;
 }
 
-/* --- pausing lanes ---------------------------------------------------------- */
-
-void
-session_pause_lane(struct session *session, struct request *request,
-                   struct lane *lane)
-{
-    if (session->pausing != NULL)
-        return;
-    session->pausing = request;
-    request->unsent = stream_unsent(&session->stream);
-    request->paused = lane;
-    TAILQ_INSERT_TAIL(&session->pool->pausing, session, pausing_link);
-    lane_pause(lane);
-}
-
-/* The lane that waits for us, which does so no more; not yet resumed. */
-static struct lane *
-session_unpause(struct session *session)
-{
-    struct request *request = session->pausing;
-
-    if (request == NULL)
-        return NULL;
-    struct lane *lane = request->paused;
-    session->pausing = NULL;
-    request->paused = NULL;
-    TAILQ_REMOVE(&session->pool->pausing, session, pausing_link);
-    return lane;
-}
-
-void
-session_resume_lane(struct session *session)
-{
-    struct lane *lane = session_unpause(session);
-
-    if (lane != NULL)
-        lane_resume(lane);
-}
-
 /* --- generations ------------------------------------------------------------ */
 
 static void

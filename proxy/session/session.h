@@ -149,6 +149,9 @@ void session_resume(struct session *session);
 void session_pause_lane(struct session *session, struct request *request,
                         struct lane *lane);
 void session_resume_lane(struct session *session);
+/* The lane that waits for it, which does so no more and is not yet resumed; or
+ * NULL. */
+struct lane *session_unpause(struct session *session) MUST_CHECK;
 
 /* Account for an answer that has been put into the output. */
 void session_note_reply(struct session *session, uint64_t bytes);
