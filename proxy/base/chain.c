@@ -3,6 +3,8 @@
  */
 #include "base/chain.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 
 #define CHAIN_RING_FIRST 16
@@ -11,6 +13,16 @@
 #define COPIED_AT_ONCE 64 /* bytes; most requests and replies have fewer */
 #define CHAIN_SMALL 1024 /* extents below this are copied by compaction ... */
 #define CHAIN_SHARE 4    /* ... or below this share of their chunk */
+
+struct extent
+extent_copy_alone(struct chunk_pool *pool, struct view bytes)
+{
+    struct chunk *chunk = chunk_new_exact(pool, bytes.len);
+
+    memcpy(chunk->data, bytes.data, bytes.len);
+    chunk->fill = (uint32_t)bytes.len;
+    return (struct extent){chunk, 0, chunk->fill};
+}
 
 static void
 chain_grow(struct chain *chain)

@@ -37,6 +37,16 @@ extent_copy(struct chunk_pool *pool, struct view bytes)
     return extent;
 }
 
+/* The same in a chunk of its own: for what may be kept for long, or is large. */
+struct extent extent_copy_alone(struct chunk_pool *pool, struct view bytes);
+
+/* The bytes of it. */
+static inline struct view
+extent_view(const struct extent *extent)
+{
+    return view_of(extent->chunk->data + extent->off, extent->len);
+}
+
 struct chain {
     struct extent *ring; /* NULL: the extents are in `few` */
     uint32_t head;

@@ -254,13 +254,10 @@ request_compact(struct request *request)
     request->is_compact = true;
     if (body->chunk == NULL || body->chunk->kind == CHUNK_ODD)
         return;
-    struct chunk *own =
-        chunk_new_exact(loop_chunks(request->pool->env->loop), body->len);
-    memcpy(own->data, body->chunk->data + body->off, body->len);
-    own->fill = body->len;
+    struct extent own = extent_copy_alone(
+        loop_chunks(request->pool->env->loop), extent_view(body));
     chunk_unref(&body->chunk);
-    body->chunk = own;
-    body->off = 0;
+    *body = own;
 }
 
 void

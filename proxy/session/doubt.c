@@ -75,13 +75,9 @@ question_of(const struct request *request)
     struct extent body = {0};
     struct buf text = {0};
 
-    if (encode_question(request, &text)) {
-        body.len = (uint32_t)text.len;
-        body.chunk = chunk_new_exact(
-            loop_chunks(request->pool->env->loop), text.len);
-        memcpy(body.chunk->data, text.data, text.len);
-        body.chunk->fill = body.len;
-    }
+    if (encode_question(request, &text))
+        body = extent_copy_alone(loop_chunks(request->pool->env->loop),
+                                 buf_view(&text));
     buf_fini(&text);
     return body;
 }

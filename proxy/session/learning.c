@@ -342,16 +342,13 @@ static struct extent
 question_of(struct session_pool *pool, const char *word, struct view name)
 {
     struct buf text = {0};
-    struct extent body = {0};
 
     encode_array(&text, 3);
     encode_bulk_str(&text, "COMMAND");
     encode_bulk_str(&text, word);
     encode_bulk(&text, name);
-    body.len = (uint32_t)text.len;
-    body.chunk = chunk_new_exact(loop_chunks(pool->env->loop), text.len);
-    memcpy(body.chunk->data, text.data, text.len);
-    body.chunk->fill = body.len;
+    struct extent body =
+        extent_copy_alone(loop_chunks(pool->env->loop), buf_view(&text));
     buf_fini(&text);
     return body;
 }

@@ -74,12 +74,9 @@ take_gathered(struct listening *listening, struct extent *frame)
 {
     bool is_too_long = listening->is_too_long;
     struct buf *gathered = &listening->gathered;
-    struct chunk *chunk =
-        chunk_new_exact(loop_chunks(loop_of(listening)), gathered->len);
 
-    memcpy(chunk->data, gathered->data, gathered->len);
-    chunk->fill = (uint32_t)gathered->len;
-    *frame = (struct extent){chunk, 0, chunk->fill};
+    *frame = extent_copy_alone(loop_chunks(loop_of(listening)),
+                               buf_view(gathered));
     listening->is_too_long = false;
     buf_fini(gathered);
     return is_too_long ? HEARD_TOO_LONG : HEARD_WHOLE;

@@ -32,13 +32,10 @@ static const struct call_ops script_load_ops;
 static void
 set_body(struct script_load *load, struct buf *text)
 {
-    struct chunk *chunk = chunk_new_exact(
-        loop_chunks(load->request->pool->env->loop), text->len);
+    struct chunk_pool *chunks = loop_chunks(load->request->pool->env->loop);
 
-    memcpy(chunk->data, text->data, text->len);
-    chunk->fill = (uint32_t)text->len;
     chunk_unref(&load->call.body.chunk);
-    load->call.body = (struct extent){chunk, 0, chunk->fill};
+    load->call.body = extent_copy_alone(chunks, buf_view(text));
     buf_fini(text);
 }
 

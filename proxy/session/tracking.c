@@ -25,10 +25,7 @@ tracking_copy(const struct tracking *tracking, struct view bytes)
 
     if (bytes.len <= COPIED)
         return extent_copy(chunks, bytes);
-    struct chunk *chunk = chunk_new_exact(chunks, bytes.len);
-    memcpy(chunk->data, bytes.data, bytes.len);
-    chunk->fill = (uint32_t)bytes.len;
-    return (struct extent){chunk, 0, chunk->fill};
+    return extent_copy_alone(chunks, bytes);
 }
 
 /* --- ears --------------------------------------------------------------------- */

@@ -337,8 +337,7 @@ trail_release(struct session *session, const struct server *server)
     struct trail_lane *own = trail == NULL ? NULL : find(trail, server);
     struct lane *lane = own == NULL ? NULL : own->lane.lease.lane;
 
-    if (lane == NULL ||
-        (lane_is_idle(lane) && !lane->paused && lane->upload == NULL))
+    if (lane == NULL || lane_is_clean(lane))
         return;
     trail_renew_lane(own);
 }

@@ -335,11 +335,8 @@ transaction_take_bytes(struct session *session)
 
     ASSERT(bytes->len > 0); /* as many replies are awaited */
     buf_append_str(bytes, EXEC_WORDS);
-    struct chunk *chunk =
-        chunk_new_exact(loop_chunks(session->pool->env->loop), bytes->len);
-    memcpy(chunk->data, bytes->data, bytes->len);
-    chunk->fill = (uint32_t)bytes->len;
-    return (struct extent){chunk, 0, (uint32_t)bytes->len};
+    return extent_copy_alone(loop_chunks(session->pool->env->loop),
+                             buf_view(bytes));
 }
 
 /* Without a key it goes to the first shard, if a cluster has one yet. */

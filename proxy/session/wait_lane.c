@@ -1,8 +1,6 @@
 /*
  * session/wait_lane.c - lanes of a session's own, and WAIT on its way over one.
  */
-#include <string.h>
-
 #include "base/mem.h"
 #include "resp/encode.h"
 #include "session/blocking.h"
@@ -98,8 +96,7 @@ static void
 set_body(struct own_lane *own)
 {
     const struct request *request = own->wait->request;
-    const struct extent *body = &request->call.body;
-    struct view words = view_of(body->chunk->data + body->off, body->len);
+    struct view words = extent_view(&request->call.body);
     bool has_id = own->lease.lane->client_id != 0;
     struct buf out = {0};
 
@@ -113,11 +110,8 @@ set_body(struct own_lane *own)
             wait_look_ask(&own->look, own->call.leading, words, &out);
     else
         buf_append_view(&out, words);
-    struct chunk *chunk =
-        chunk_new_exact(loop_chunks(request->pool->env->loop), out.len);
-    memcpy(chunk->data, out.data, out.len);
-    chunk->fill = (uint32_t)out.len;
-    own->call.body = (struct extent){chunk, 0, chunk->fill};
+    own->call.body = extent_copy_alone(loop_chunks(request->pool->env->loop),
+                                       buf_view(&out));
     buf_fini(&out);
 }
 
@@ -272,8 +266,7 @@ wait_release_lane(const struct session *session, const struct server *server,
 {
     struct lane *lane = lane_to(session, server, key);
 
-    if (lane != NULL &&
-        (!lane_is_idle(lane) || lane->paused || lane->upload != NULL))
+    if (lane != NULL && !lane_is_clean(lane))
         lane_close(&lane, CLOSE_LANE_UNCLEAN);
 }
 

@@ -178,6 +178,13 @@ lane_is_idle(const struct lane *lane)
     return TAILQ_EMPTY(&lane->sent) && TAILQ_EMPTY(&lane->waiting);
 }
 
+/* May others have it? Not if it was given up in the middle of something. */
+static inline bool
+lane_is_clean(const struct lane *lane)
+{
+    return lane_is_idle(lane) && !lane->paused && lane->upload == NULL;
+}
+
 /* Is any call behind this one? */
 static inline bool
 lane_has_behind(const struct call *call)

@@ -312,8 +312,7 @@ server_end_lease(struct server *server, struct lane_lease *lease)
     lease->lane = NULL;
     lane->lease = NULL;
     TAILQ_INSERT_TAIL(&server->idle, lane, idle_link);
-    if (!lane_is_idle(lane) || lane->paused || lane->upload != NULL ||
-        stream_input_len(&lane->stream) > 0)
+    if (!lane_is_clean(lane) || stream_input_len(&lane->stream) > 0)
         lane_close(&lane, CLOSE_LANE_UNCLEAN);
     else if (unlikely(login_is_over(server->pool, lane->key.user)))
         lane_close(&lane, CLOSE_SERVER_IDLE);
