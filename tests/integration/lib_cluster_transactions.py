@@ -6,8 +6,7 @@ Half of the pairs stand in the slot of {move}.
 
 import threading
 
-from harness import seconds
-from lib_cluster_checker import MAYBE, NOT_RUN, Clients, Owners, PipelineClient
+from lib_cluster_checker import MAYBE, NOT_RUN, Clients, Owners
 from lib_cluster_log import Writer, Writers, entries
 
 QUEUED = b"+QUEUED\r\n"
@@ -67,15 +66,6 @@ class Transactor(Writer):
 
     def _round(self, client):
         self._run_one(client, self.random.choice(self.pairs))
-
-    def run(self):
-        try:
-            with PipelineClient("127.0.0.1", self.port,
-                                seconds(40)) as client:
-                while not self.stop.is_set():
-                    self._round(client)
-        except Exception as error:  # told by the thread that made us
-            self.problem = error
 
 
 class Transactors(Writers):
