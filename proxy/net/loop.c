@@ -45,9 +45,9 @@ write_dirty(struct loop *loop)
 
 /* --- lingering ------------------------------------------------------------ */
 
-/* A write costs far more than a look at what else has come.  So the output of a
- * stream to which more will follow waits while there is other work, and when
- * there is none one stream is written at a time, with a look in between. */
+/* A write costs far more than the bytes that it carries.  So the output of a
+ * stream to which more will follow waits for that: not for long, and the timer
+ * sees to it when nothing else wakes the loop. */
 
 static void
 write_lingering(struct stream *stream)
@@ -66,23 +66,19 @@ write_overdue(struct loop *loop)
     while ((stream = TAILQ_FIRST(&loop->lingering)) != NULL &&
            loop->now_us - stream->linger_us >= LINGER_US)
         write_lingering(stream);
-    if (stream != NULL && !ev_is_active(&loop->idle))
-        ev_idle_start(loop->ev, &loop->idle);
-    else if (stream == NULL && ev_is_active(&loop->idle))
-        ev_idle_stop(loop->ev, &loop->idle);
+    if (stream != NULL && !ev_is_active(&loop->overdue)) {
+        ev_timer_set(&loop->overdue, LINGER_MS / 1e3, 0.);
+        ev_timer_start(loop->ev, &loop->overdue);
+    }
 }
 
-/* Nothing has come meanwhile. */
+/* The turn that it makes is all that is needed. */
 static void
-on_idle(struct ev_loop *ev, ev_idle *watcher, int revents)
+on_overdue(struct ev_loop *ev, ev_timer *watcher, int revents)
 {
-    struct loop *loop = watcher->data;
-    struct stream *stream = TAILQ_FIRST(&loop->lingering);
-
     (void)ev;
+    (void)watcher;
     (void)revents;
-    if (stream != NULL)
-        write_lingering(stream);
 }
 
 /* --- events ------------------------------------------------------------------- */
@@ -208,9 +204,7 @@ loop_new(void)
     read_clock(loop); /* for who asks before the first turn */
     TAILQ_INIT(&loop->dirty);
     TAILQ_INIT(&loop->lingering);
-    ev_idle_init(&loop->idle, on_idle);
-    ev_set_priority(&loop->idle, EV_MINPRI);
-    loop->idle.data = loop;
+    ev_timer_init(&loop->overdue, on_overdue, 0., 0.);
     chunk_pool_init(&loop->chunks);
     start_watchers(loop);
     return loop;
@@ -227,7 +221,7 @@ loop_free(struct loop **loopp)
     write_dirty(loop);
     while (!TAILQ_EMPTY(&loop->lingering))
         write_lingering(TAILQ_FIRST(&loop->lingering));
-    ev_idle_stop(loop->ev, &loop->idle);
+    ev_timer_stop(loop->ev, &loop->overdue);
     empty_graves(loop);
     for (unsigned i = 0; i < LOOP_WATCHERS; i++)
         ev_ref(loop->ev);

@@ -12,7 +12,8 @@
 #define LOOP_HOOKS 4
 #define LOOP_READY 256 /* more events than this are not kept in order */
 #define LOOP_SCRATCH 65536 /* small extents are copied here to be written */
-#define LINGER_US 500 /* output waits no longer for what will follow */
+#define LINGER_US 500 /* output waits no longer for what will follow, ... */
+#define LINGER_MS 1   /* ... or so while there is nothing to be done */
 #define LINGER_BYTES 4096 /* output of this much does not wait */
 
 TAILQ_HEAD(stream_list, stream);
@@ -29,7 +30,7 @@ struct loop {
     ev_check events;                  /* when all of the turn are here */
     struct stream_list dirty;     /* have something to write */
     struct stream_list lingering; /* the same, but it may wait for more */
-    ev_idle idle;                 /* active while some linger */
+    ev_timer overdue;             /* active while some linger, or longer */
     struct grave *graves;
     struct {
         turn_fn fn;

@@ -12,7 +12,7 @@
  * many bytes in one piece would help (0: any).  stream_push() queues bytes,
  * which are written together at the end of the turn; on_sent says how many
  * have left.  Where the owner says that more will follow, little output waits
- * for it, while the loop has other work and for LINGER_US at most.
+ * for it, a millisecond at most.
  *
  * Small pieces left over are moved out of the shared input chunk, so an idle or
  * slow peer pins little (at most STREAM_SMALL bytes, or a chunk of its own).

@@ -55,6 +55,7 @@ struct request {
     bool begun;              /* part of the reply is in the output already */
     bool was_late;           /* its time was up before its answer came */
     bool no_reply;           /* nothing is sent for it (CLIENT REPLY) */
+    bool follows;            /* came in together with the one in front */
     char reply_type;         /* first byte of the reply */
     bool multi_failed;       /* of a transaction: MULTI was not taken */
     bool blocks;             /* may wait for long, on a private lane */

@@ -10,6 +10,14 @@
 
 #define FREE_REQUESTS 8192 /* kept for reuse by a worker */
 
+/* In one read with the one that will be in front of it. */
+static inline bool
+came_with_last(const struct session *session, uint64_t start_us)
+{
+    return session->in_flight > 0 &&
+        TAILQ_LAST(&session->queue, request_list)->start_us == start_us;
+}
+
 struct request *
 request_new(struct session *session, const struct command *command)
 {
@@ -33,6 +41,7 @@ request_new(struct session *session, const struct command *command)
     request->refs = 1;
     request->no_reply = session->reply_off;
     request->call.ops = &request_call_ops;
+    request->follows = came_with_last(session, request->start_us);
     TAILQ_INSERT_TAIL(&session->queue, request, link);
     session->in_flight++;
     cell_inc(&session->pool->stats->requests_in_flight);

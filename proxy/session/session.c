@@ -523,11 +523,15 @@ on_end(struct stream *stream, enum stream_end end)
     session_resume_later(session);
 }
 
-/* Requests are unanswered, so their answers are under way. */
+/* Answers to requests that came together leave together.  Others wait for nobody,
+ * as whoever asked for them may do so too. */
 static bool
 more_follows(struct stream *stream)
 {
-    return CONTAINER_OF(stream, struct session, stream)->in_flight > 0;
+    struct session *session = CONTAINER_OF(stream, struct session, stream);
+    const struct request *next = TAILQ_FIRST(&session->queue);
+
+    return next != NULL && next->follows && !next->blocks;
 }
 
 static const struct stream_ops session_stream_ops = {

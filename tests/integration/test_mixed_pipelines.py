@@ -112,3 +112,31 @@ def test_pipelines_of_many_clients_get_the_bytes_of_one_server(world, three):
         assert not thread.is_alive(), "a client waits for ever"
     problems = [client.problem for client in clients if client.problem]
     assert problems == []
+
+
+def key_at(server, proxy):
+    """A key that stands at this server."""
+    client, direct = proxy.client(), server.client()
+    for number in range(1000):
+        key = f"at:{number}"
+        client.set(key, number)
+        if direct.exists(key):
+            return key
+    raise AssertionError("no key goes to this server")
+
+
+def test_what_is_answered_does_not_wait_for_a_silent_server(world, three):
+    """Answers to one pipeline leave together, but not at any price."""
+    a, b, c = (server.address for server in three)
+    proxy = world.proxy(THREE, a=a, b=b, c=c)
+    here, there = key_at(three[0], proxy), key_at(three[1], proxy)
+    value = proxy.client().get(here)
+    raw = proxy.raw()
+    three[1].pause()
+    try:
+        raw.send(encode("GET", here) + encode("INCR", there)
+                 + encode("GET", here))
+        assert raw.read_reply() == b"$%d\r\n%s\r\n" % (len(value), value)
+    finally:
+        three[1].resume()
+    assert raw.read_replies(2)[0].startswith(b":")

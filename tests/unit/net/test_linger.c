@@ -4,6 +4,10 @@
  * On the real loop.  The sockets keep the bounds of what is written, so a
  * message at the far end is one write.
  */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -118,12 +122,73 @@ push_once(struct wakeup *of, void *arg)
     follows = true;
 }
 
-START_TEST(it_leaves_when_nothing_else_is_to_be_done)
+START_TEST(it_leaves_when_nothing_follows_after_all)
 {
     setup(push_once);
     loop_run(loop);
     assert_got("a");
     teardown();
+}
+END_TEST
+
+/* Is the thread of the tests waiting for the system? */
+static bool
+loop_sleeps(void)
+{
+    char stat[512] = "", path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
+    int fd = open(path, O_RDONLY);
+    ssize_t len = read(fd, stat, sizeof(stat) - 1);
+    close(fd);
+    const char *name_end = len > 0 ? strrchr(stat, ')') : NULL;
+    return name_end != NULL && name_end[2] == 'S';
+}
+
+static atomic_bool has_pushed;
+
+/* Another thread: an event, as soon as there is nothing to be done. */
+static void *
+wake_when_idle(void *arg)
+{
+    while (!atomic_load(&has_pushed) || !loop_sleeps())
+        sched_yield();
+    wakeup_send(arg);
+    return NULL;
+}
+
+static void
+push_before_and_after(struct wakeup *of, void *arg)
+{
+    (void)of;
+    (void)arg;
+    follows = turns++ == 0;
+    push(follows ? "a" : "b");
+    atomic_store(&has_pushed, true);
+}
+
+/* True unless the other thread was too slow. */
+static bool
+goes_with_what_comes_after_idleness(void)
+{
+    pthread_t other;
+
+    atomic_store(&has_pushed, false);
+    setup(push_before_and_after);
+    pthread_create(&other, NULL, wake_when_idle, &wakeup);
+    loop_run(loop);
+    pthread_join(other, NULL);
+    bool together = got_len == 2;
+    teardown();
+    return together;
+}
+
+START_TEST(it_waits_though_there_is_nothing_to_be_done)
+{
+    unsigned tries = 0;
+
+    while (!goes_with_what_comes_after_idleness())
+        ck_assert_uint_lt(++tries, 1000);
 }
 END_TEST
 
@@ -239,7 +304,8 @@ main(void)
 {
     TCase *tests = tcase_create("linger");
 
-    tcase_add_test(tests, it_leaves_when_nothing_else_is_to_be_done);
+    tcase_add_test(tests, it_leaves_when_nothing_follows_after_all);
+    tcase_add_test(tests, it_waits_though_there_is_nothing_to_be_done);
     tcase_add_test(tests, what_follows_goes_with_it);
     tcase_add_test(tests, it_leaves_though_the_loop_is_never_idle);
     tcase_add_test(tests, it_leaves_though_more_comes_all_the_time);
