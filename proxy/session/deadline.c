@@ -168,8 +168,7 @@ request_expire(struct request *request)
         return;
     }
     if (request->attempt.hold == HOLD_DOUBT) {
-        holding_drop(request, &request->attempt);
-        request_done(request); /* by the script's answer, as it may be one */
+        holding_end_doubt(request);
         return;
     }
     if (attempt_is_held(&request->attempt)) {

@@ -82,26 +82,48 @@ question_of(const struct request *request)
     return body;
 }
 
-bool
-doubt_ask(struct request *request)
+static struct doubt *
+doubt_new(struct request *request, struct extent question)
 {
-    struct session *session = request->session;
-    struct extent body = question_of(request);
-
-    if (body.chunk == NULL)
-        return false;
     struct doubt *doubt = MEM_NEW(struct doubt);
+
     call_init(&doubt->call, &doubt_call_ops);
-    doubt->call.body = body;
+    doubt->call.body = question;
     doubt->call.asking = request->call.asking;
     doubt->request = request;
     request->refs++;
-    if (server_submit(request_server(request),
-                      attempt_lane_key(session, &request->attempt),
-                      session->lane_number, &doubt->call))
-        return true;
+    return doubt;
+}
+
+static bool
+submit(struct doubt *doubt)
+{
+    const struct request *request = doubt->request;
+    const struct session *session = request->session;
+    struct server *server = request_server(request);
+    struct lane *lane = server->complainer;
+
+    if (lane == NULL || lane->kind != LANE_SHARED)
+        return server_submit(server,
+                             attempt_lane_key(session, &request->attempt),
+                             session->lane_number, &doubt->call);
+    lane_submit(lane, &doubt->call);
+    return true;
+}
+
+enum doubt_begin
+doubt_ask(struct request *request)
+{
+    if (request_is_gone(request))
+        return DOUBT_UNASKED;
+    struct extent question = question_of(request);
+    if (question.chunk == NULL)
+        return DOUBT_NONE;
+    struct doubt *doubt = doubt_new(request, question);
+    if (submit(doubt))
+        return DOUBT_ASKED;
     request_unref(&doubt->request);
     chunk_unref(&doubt->call.body.chunk);
     mem_free(doubt);
-    return false;
+    return DOUBT_UNASKED;
 }

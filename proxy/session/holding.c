@@ -3,6 +3,8 @@
  */
 #include "session/holding.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "command/outcome.h"
 #include "command/redirect.h"
@@ -13,6 +15,7 @@
 #include "session/holding_priv.h"
 #include "session/replica_read.h"
 #include "session/retry.h"
+#include "session/sentence.h"
 #include "session/session.h"
 
 /* --- the timer -------------------------------------------------------------- */
@@ -251,16 +254,48 @@ holding_take_doubtful(struct request *request, struct attempt *attempt,
     hold(request, attempt, HOLD_DOUBT);
 }
 
+static bool
+is_redirect(const struct attempt *attempt)
+{
+    return retry_action((enum outcome)attempt->outcome) == RETRY_FOLLOW;
+}
+
+/* A client must not see a redirect that may be the node's: it would look for the
+ * keys elsewhere.  It cannot be followed either, as it may be the script's. */
+static void
+leave_open(struct request *request, struct attempt *attempt)
+{
+    session_pool_hint(request->pool, MAP_CAUSE_MOVED);
+    if (request_is_gone(request))
+        return;
+    if (retry_may_run_again(request, true)) {
+        hold_for_a_while(request, attempt);
+        return;
+    }
+    cell_inc(&request->pool->stats->errors_lost);
+    request_fail(request, request_text_doubtful(request, attempt));
+}
+
 /* A script can say anything, and its effects would come twice: what it has said
  * is kept until the node has been asked. */
 static bool
 take_doubtful(struct request *request, struct attempt *attempt,
               const struct reply_piece *piece, struct view line)
 {
-    if (request->job != NULL || request_is_gone(request) ||
-        !is_about_slot(attempt, line) || !doubt_ask(request))
+    if (request->job != NULL || !is_about_slot(attempt, line))
         return false;
-    holding_take_doubtful(request, attempt, piece);
+    switch (doubt_ask(request)) {
+    case DOUBT_NONE:
+        return false;
+    case DOUBT_ASKED:
+        holding_take_doubtful(request, attempt, piece);
+        return true;
+    case DOUBT_UNASKED:
+        break;
+    }
+    if (!is_redirect(attempt))
+        return false;
+    leave_open(request, attempt);
     return true;
 }
 
@@ -280,6 +315,19 @@ take_refusal(struct request *request, struct attempt *attempt,
     hold_for_a_while(request, attempt);
 }
 
+/* Who may not ask is told so before the node looks at the keys. */
+static bool
+is_heard(struct view line)
+{
+    static const struct view deaf[] = {{"-NOPERM ", 8}, {"-NOAUTH ", 8}};
+
+    for (size_t i = 0; i < ARRAY_LEN(deaf); i++)
+        if (line.len >= deaf[i].len &&
+            memcmp(line.data, deaf[i].data, deaf[i].len) == 0)
+            return false;
+    return line.len > 0;
+}
+
 void
 holding_settle(struct request *request, struct view line)
 {
@@ -288,12 +336,31 @@ holding_settle(struct request *request, struct view line)
 
     ASSERT(attempt->hold == HOLD_DOUBT);
     holding_drop(request, attempt);
-    if (line.len == 0 || retry_action(outcome) == RETRY_PASS_ON) {
+    if (!is_heard(line) && is_redirect(attempt)) {
+        request_undo(request);
+        leave_open(request, attempt);
+        return;
+    }
+    if (retry_action(outcome) == RETRY_PASS_ON) {
         request_done(request);
         return;
     }
     attempt->outcome = (uint8_t)outcome;
     take_refusal(request, attempt, line);
+}
+
+void
+holding_end_doubt(struct request *request)
+{
+    struct attempt *attempt = &request->attempt;
+
+    holding_drop(request, attempt);
+    if (!is_redirect(attempt)) {
+        request_done(request); /* by the script's answer, as it may be one */
+        return;
+    }
+    request_undo(request);
+    request_fail(request, request_text_doubtful(request, attempt));
 }
 
 /* Who waits is moved when its master is one no more, and before that when we have

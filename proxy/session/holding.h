@@ -53,6 +53,8 @@ void holding_take_doubtful(struct request *request, struct attempt *attempt,
 /* What the node says itself of a command that is in doubt; nothing when it could
  * not be heard. */
 void holding_settle(struct request *request, struct view line);
+/* It will not be heard in time. */
+void holding_end_doubt(struct request *request);
 
 /* No writes may be sent to its server for now. */
 void holding_take_held(struct request *request, struct attempt *attempt);

@@ -286,7 +286,9 @@ redirected_upload(struct request *request)
 {
     upload_on_lost(request->session);
     cell_inc(&request->pool->stats->errors_upload_moved);
-    request_fail(request, request_text_gone(request, &request->attempt));
+    request_fail(request, retry_is_user_code(request->command)
+                     ? request_text_doubtful(request, &request->attempt)
+                     : request_text_gone(request, &request->attempt));
 }
 
 /* An error, to be counted once it is the answer.  True: it is not. */

@@ -167,6 +167,18 @@ request_text_gone(const struct request *request,
 }
 
 struct view
+request_text_doubtful(const struct request *request,
+                      const struct attempt *attempt)
+{
+    return sentence(request,
+                    "ERR proxy: shard %s could not be asked whether %s was its "
+                    "own answer or one of user code, the command may have been "
+                    "executed",
+                    shard_name(request, request->shard),
+                    outcome_word((enum outcome)attempt->outcome));
+}
+
+struct view
 request_text_overtaken(const struct request *request,
                        const struct attempt *attempt)
 {

@@ -36,6 +36,10 @@ struct view request_text_no_map(const struct request *request);
 /* ... of one whose bytes are gone when a node has not taken it ... */
 struct view request_text_gone(const struct request *request,
                               const struct attempt *attempt);
+/* ... of one that a script or a module has redirected, or a node has, that cannot
+ * be asked which ... */
+struct view request_text_doubtful(const struct request *request,
+                                  const struct attempt *attempt);
 /* ... and of one that a later command has overtaken. */
 struct view request_text_overtaken(const struct request *request,
                                    const struct attempt *attempt);

@@ -390,7 +390,7 @@ lane_deliver(struct lane *lane, const struct reply_piece *piece)
         return;
     }
     if (unlikely(piece->type == '-'))
-        server_on_error(lane->server,
+        server_on_error(lane,
                         view_of(piece->chunk->data + piece->off, piece->len));
     if (piece->last) {
         prefetch_next(call);

@@ -417,6 +417,8 @@ server_on_lane_closed(struct lane *lane, enum close_reason why)
     struct server *server = lane->server;
 
     TAILQ_REMOVE(&server->lanes, lane, link);
+    if (server->complainer == lane)
+        server->complainer = NULL;
     server->lane_count--;
     server->private_count -= lane->kind != LANE_SHARED;
     cell_dec(&server->stats->server_connections);

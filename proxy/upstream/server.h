@@ -116,6 +116,7 @@ struct server {
     bool is_gentle;         /* half open: new lanes begin gently */
     bool is_silent;         /* this worker has found it so */
     char *refusal;          /* what it last said to one client's lane, or NULL */
+    struct lane *complainer; /* over which it last answered with an error, or NULL */
     uint64_t shun_until_us; /* reads go elsewhere until then */
     enum gate gate;         /* may writes be sent to it? */
     bool is_newly_held;     /* it has turned to one that holds, ... */
@@ -224,9 +225,10 @@ void server_set_verdict(struct server *server, enum health_state state);
 
 /* A call was sent to it and has expired; it may have lost its lane since. */
 void server_on_expired(struct server *server, struct call *call);
-/* A request was answered with an error.  Some of these are no sign of health, so
- * that probes go on; where servers are ejected, some count as failures. */
-void server_on_error(struct server *server, struct view reply);
+/* A request was answered with an error over this lane.  Some of these are no sign
+ * of health, so that probes go on; where servers are ejected, some count as
+ * failures. */
+void server_on_error(struct lane *lane, struct view reply);
 /* Note it for control. */
 void server_report(struct server *server, enum incident what);
 

@@ -35,7 +35,7 @@ server_report(struct server *server, enum incident what)
 }
 
 void
-server_on_error(struct server *server, struct view reply)
+server_on_error(struct lane *lane, struct view reply)
 {
     static const struct {
         const char *word;
@@ -47,8 +47,10 @@ server_on_error(struct server *server, struct view reply)
         {"-LOADING ", true, true},
         {"-MASTERDOWN ", false, true},
     };
+    struct server *server = lane->server;
     bool may_eject = pool_ejects(server->settings);
 
+    server->complainer = lane;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct view word = view_str(rows[i].word);
         if (reply.len < word.len ||
