@@ -23,10 +23,11 @@ retry_writes(const struct command *command)
         (command->flags & COMMAND_NO_AUTH) == 0;
 }
 
+/* Modules whose commands are cut apart are known, and write no redirects. */
 bool
 retry_is_user_code(const struct command *command)
 {
-    if (command->class == CLASS_FANOUT)
+    if (command->class == CLASS_FANOUT || command->class == CLASS_SPLIT)
         return false;
     return (command->flags & COMMAND_MODULE) != 0 ||
         strcmp(command->group, "scripting") == 0;
