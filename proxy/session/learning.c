@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "command/learnt.h"
 #include "resp/encode.h"
+#include "session/inquiry.h"
 
 #define BUCKETS 256
 
@@ -38,14 +39,8 @@ struct learning {
     uint32_t known_count; /* retired ones included */
 };
 
-struct inquiry {
-    struct call call;
-    struct session *session; /* NULL: it has gone, or waits no longer */
-    struct session_pool *pool;
-    struct generation *generation; /* a ref */
-    struct server *server;
-    struct timer timer;
-    bool is_cut; /* the reply was too long for an answer */
+struct learning_question {
+    struct inquiry inquiry;
     bool is_docs; /* it is COMMAND DOCS */
     size_t len;
     char name[LEARNING_NAME_MAX];
@@ -201,15 +196,16 @@ take_new(struct learning *learning, struct entry *entry, struct learnt *learnt,
 }
 
 static void
-take_reply(struct inquiry *inquiry, struct view reply)
+take_reply(struct learning_question *question, struct view reply)
 {
-    struct learning *learning = get_learning(inquiry->pool);
+    struct session_pool *pool = question->inquiry.pool;
+    struct learning *learning = get_learning(pool);
     struct entry *entry =
-        get_entry(learning, view_of(inquiry->name, inquiry->len));
+        get_entry(learning, view_of(question->name, question->len));
     const struct command *row = NULL;
     struct learnt *learnt = NULL;
 
-    entry->asked_us = loop_now_us(inquiry->pool->env->loop);
+    entry->asked_us = loop_now_us(pool->env->loop);
     entry->is_failed = false;
     switch (learnt_read(reply, &row, &learnt)) {
     case LEARNT_NEW:
@@ -228,115 +224,69 @@ take_reply(struct inquiry *inquiry, struct view reply)
 }
 
 static void
-take_docs(struct inquiry *inquiry, struct view reply)
+take_docs(struct learning_question *question, struct view reply)
 {
-    struct entry *entry = find_entry(get_learning(inquiry->pool),
-                                     view_of(inquiry->name, inquiry->len));
+    struct session_pool *pool = question->inquiry.pool;
+    struct entry *entry = find_entry(get_learning(pool),
+                                     view_of(question->name, question->len));
 
     if (entry == NULL)
         return;
-    entry->docs_us = loop_now_us(inquiry->pool->env->loop);
+    entry->docs_us = loop_now_us(pool->env->loop);
     if (entry->learnt != NULL)
         (void)!learnt_take_docs(entry->learnt, reply);
 }
 
 /* What was known of it before is not forgotten. */
 static void
-take_failure(struct inquiry *inquiry)
+take_failure(struct learning_question *question)
 {
-    if (inquiry->is_docs) {
-        take_docs(inquiry, VIEW(""));
-        return;
-    }
-    struct learning *learning = get_learning(inquiry->pool);
-    struct entry *entry =
-        get_entry(learning, view_of(inquiry->name, inquiry->len));
+    struct session_pool *pool = question->inquiry.pool;
+    struct entry *entry = get_entry(get_learning(pool),
+                                    view_of(question->name, question->len));
 
-    entry->asked_us = loop_now_us(inquiry->pool->env->loop);
+    entry->asked_us = loop_now_us(pool->env->loop);
     entry->is_failed = true;
 }
 
-/* Its session goes on, if it is still there. */
-static void
-let_go(struct inquiry *inquiry)
+static bool
+on_answer(struct inquiry *inquiry, struct view reply)
 {
-    struct session *session = inquiry->session;
+    struct learning_question *question =
+        CONTAINER_OF(inquiry, struct learning_question, inquiry);
 
-    timer_stop(&inquiry->timer);
-    if (session == NULL)
-        return;
-    inquiry->session = NULL;
-    session->info->inquiry = NULL;
-    session->in_flight--;
-    session_resume_later(session);
-}
-
-static void
-inquiry_free(struct inquiry *inquiry)
-{
-    let_go(inquiry);
-    chunk_unref(&inquiry->call.body.chunk);
-    generation_unref(&inquiry->generation);
-    mem_free(inquiry);
-}
-
-static void
-on_reply(struct call *call, const struct reply_piece *piece)
-{
-    struct inquiry *inquiry = CONTAINER_OF(call, struct inquiry, call);
-
-    if (!piece->last) {
-        inquiry->is_cut = true;
-        return;
-    }
-    struct view reply = inquiry->is_cut
-        ? VIEW("")
-        : view_of(piece->chunk->data + piece->off, piece->len);
-    if (inquiry->is_docs)
-        take_docs(inquiry, reply);
+    if (question->is_docs)
+        take_docs(question, reply);
     else
-        take_reply(inquiry, reply);
-    inquiry_free(inquiry);
+        take_reply(question, reply);
+    return false;
 }
 
 static void
-on_lost(struct call *call, enum close_reason why UNUSED, bool sent UNUSED)
+on_failure(struct inquiry *inquiry, const char *refusal UNUSED)
 {
-    struct inquiry *inquiry = CONTAINER_OF(call, struct inquiry, call);
+    struct learning_question *question =
+        CONTAINER_OF(inquiry, struct learning_question, inquiry);
 
-    /* Without a session the pool may be about to end. */
-    if (inquiry->session != NULL)
-        take_failure(inquiry);
-    inquiry_free(inquiry);
+    if (question->is_docs)
+        take_docs(question, VIEW(""));
+    else
+        take_failure(question);
 }
 
-static const struct call_ops inquiry_call_ops = {
-    .on_reply = on_reply,
-    .on_lost = on_lost,
+static void
+question_free(struct inquiry *inquiry)
+{
+    mem_free(CONTAINER_OF(inquiry, struct learning_question, inquiry));
+}
+
+static const struct inquiry_ops learning_inquiry_ops = {
+    .on_answer = on_answer,
+    .on_failure = on_failure,
+    .free = question_free,
 };
 
 /* --- questions ------------------------------------------------------------------- */
-
-/* Nobody waits for the answer; if it was not sent, there will be none. */
-static void
-give_up(struct inquiry *inquiry)
-{
-    let_go(inquiry);
-    if (inquiry->call.state == CALL_WAITING &&
-        server_withdraw(inquiry->server, &inquiry->call))
-        inquiry_free(inquiry);
-}
-
-static void
-on_timeout(struct timer *timer UNUSED, void *arg)
-{
-    struct inquiry *inquiry = arg;
-
-    take_failure(inquiry);
-    if (inquiry->call.state == CALL_SENT)
-        server_on_expired(inquiry->server, &inquiry->call);
-    give_up(inquiry);
-}
 
 static struct extent
 question_of(struct session_pool *pool, const char *word, struct view name)
@@ -353,48 +303,19 @@ question_of(struct session_pool *pool, const char *word, struct view name)
     return body;
 }
 
-/* Whoever can be reached first. */
-static bool
-send_question(struct inquiry *inquiry)
-{
-    const struct generation *generation = inquiry->generation;
-    struct session *session = inquiry->session;
-    struct lane_key key = {.db = session->db, .resp = session->resp};
-
-    for (uint32_t i = 0; i < generation->shard_count; i++) {
-        inquiry->server = generation_server(generation, i);
-        if (server_submit(inquiry->server, key, session->lane_number,
-                          &inquiry->call))
-            return true;
-    }
-    return false;
-}
-
 static bool
 ask(struct session *session, struct view name, bool is_docs)
 {
     struct session_pool *pool = session->pool;
-    struct inquiry *inquiry = MEM_NEW(struct inquiry);
+    struct learning_question *question = MEM_NEW(struct learning_question);
 
-    call_init(&inquiry->call, &inquiry_call_ops);
-    inquiry->call.body = question_of(pool, is_docs ? "DOCS" : "INFO", name);
-    inquiry->is_docs = is_docs;
-    inquiry->session = session;
-    inquiry->pool = pool;
-    inquiry->generation = generation_ref(session->generation);
-    inquiry->len = name.len;
-    memcpy(inquiry->name, name.data, name.len);
-    timer_init(&inquiry->timer, pool->env->loop, on_timeout, inquiry);
+    question->is_docs = is_docs;
+    question->len = name.len;
+    memcpy(question->name, name.data, name.len);
     cell_inc(&pool->stats->command_questions);
-    if (!send_question(inquiry)) {
-        inquiry->session = NULL;
-        inquiry_free(inquiry);
-        return false;
-    }
-    client_info_of(session)->inquiry = inquiry;
-    session->in_flight++; /* nothing more is taken meanwhile */
-    timer_start(&inquiry->timer, (int64_t)pool->settings->request_timeout_ms);
-    return true;
+    return inquiry_begin(&question->inquiry, &learning_inquiry_ops, session,
+                         LOGIN_POOL,
+                         question_of(pool, is_docs ? "DOCS" : "INFO", name));
 }
 
 static bool
@@ -468,20 +389,6 @@ learning_find_docs(struct session *session, struct view name)
     if (!TAILQ_EMPTY(&session->queue) || ask(session, name, true))
         return LEARNING_ASKED;
     return LEARNING_FAILED;
-}
-
-void
-learning_abandon(struct session *session)
-{
-    struct inquiry *inquiry =
-        session->info == NULL ? NULL : session->info->inquiry;
-
-    if (likely(inquiry == NULL))
-        return;
-    session->info->inquiry = NULL;
-    session->in_flight--;
-    inquiry->session = NULL;
-    give_up(inquiry);
 }
 
 /* --- all of them ------------------------------------------------------------------ */

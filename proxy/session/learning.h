@@ -13,8 +13,7 @@
  * until the pool ends, since requests point at them: LEARNING_MAX of them.  Of
  * unknown names LEARNING_UNKNOWN_MAX are kept, none over LEARNING_NAME_MAX bytes.
  *
- * Owner: struct session_pool; of a question its session, or nobody once that has
- * gone.  One thread.
+ * Owner: struct session_pool.  One thread.
  */
 #ifndef SESSION_LEARNING_H
 #define SESSION_LEARNING_H
@@ -30,7 +29,6 @@
 
 struct learnt;
 struct learning; /* what a pool has learnt, or NULL */
-struct inquiry;  /* a question of a session, or NULL */
 
 enum learning_result {
     LEARNING_KNOWN,   /* *command is its row */
@@ -53,9 +51,6 @@ enum learning_result learning_find_docs(struct session *session,
 /* All commands that have been learnt and are served, by name; mem_free() it. */
 const struct learnt **learning_all(const struct session_pool *pool,
                                    size_t *count) MUST_CHECK;
-
-/* Its session has gone. */
-void learning_abandon(struct session *session);
 
 void learning_free(struct learning **learningp);
 

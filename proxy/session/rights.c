@@ -10,6 +10,7 @@
 #include "resp/reply_read.h"
 #include "route/hash.h"
 #include "session/identity.h"
+#include "session/inquiry.h"
 #include "session/local.h"
 #include "session/server_command.h"
 
@@ -17,21 +18,15 @@
 
 /* Of a session, from its first question on. */
 struct rights {
-    struct rights_question *question; /* on its way, or NULL */
-    bool has_answer; /* ... or here: */
+    uint64_t digest; /* of the command that is asked about, and its words */
+    bool has_answer; /* it is here: */
     char *denial;    /* the error; NULL: it may */
-    uint64_t digest; /* of the command that was asked about, and its words */
     uint64_t multi_until_us; /* MULTI is not asked about again */
 };
 
 struct rights_question {
-    struct call call;
-    struct session *session; /* NULL: it has gone, or waits no longer */
-    struct session_pool *pool;
-    struct generation *generation; /* a ref */
-    struct server *server;
-    struct timer timer;
-    bool by_pool; /* asked as the pool, not as the user itself */
+    struct inquiry inquiry;
+    bool by_pool;    /* asked as the pool, not as the user itself */
     bool is_lenient; /* without an answer it may */
 };
 
@@ -112,6 +107,15 @@ set_answer(struct rights *rights, char *denial)
     rights->has_answer = true;
 }
 
+static char *
+denial_unasked(bool is_lenient)
+{
+    if (is_lenient)
+        return NULL;
+    return mem_printf("CLUSTERDOWN proxy: no server could be asked whether "
+                      "this user may, command was not executed");
+}
+
 /* In the words of servers, which begin otherwise when they refuse by themselves. */
 static char *
 denial_of(const struct rights_question *question, struct view reply)
@@ -120,11 +124,12 @@ denial_of(const struct rights_question *question, struct view reply)
 
     if (view_equal(reply, VIEW("+OK\r\n")))
         return NULL;
-    if (question->session->user == LOGIN_POOL && reply.len > 8 &&
+    if (question->inquiry.session->user == LOGIN_POOL && reply.len > 8 &&
         memcmp(reply.data, "-NOAUTH ", 8) == 0)
         return mem_printf("NOAUTH Authentication required.");
-    if (reply_next(&reply, &item) && item.type == RESP_BULK &&
-        item.text.len > 1)
+    if (!reply_next(&reply, &item))
+        return denial_unasked(question->is_lenient);
+    if (item.type == RESP_BULK && item.text.len > 1)
         return mem_printf("NOPERM %c%.*s", item.text.data[0] | 0x20,
                           (int)item.text.len - 1, item.text.data + 1);
     if (question->is_lenient)
@@ -135,134 +140,62 @@ denial_of(const struct rights_question *question, struct view reply)
                       (int)MIN(line.len, (size_t)100), line.data);
 }
 
-static char *
-denial_unasked(const struct rights_question *question)
-{
-    if (question->is_lenient)
-        return NULL;
-    return mem_printf("CLUSTERDOWN proxy: no server could be asked whether "
-                      "this user may, command was not executed");
-}
-
-/* Its session goes on, if it is still there. */
-static void
-let_go(struct rights_question *question, char *denial)
-{
-    struct session *session = question->session;
-
-    timer_stop(&question->timer);
-    if (session == NULL) {
-        mem_free(denial);
-        return;
-    }
-    question->session = NULL;
-    session->info->rights->question = NULL;
-    set_answer(session->info->rights, denial);
-    session->in_flight--;
-    session_resume_later(session);
-}
-
-static void
-question_free(struct rights_question *question)
-{
-    chunk_unref(&question->call.body.chunk);
-    generation_unref(&question->generation);
-    mem_free(question);
-}
-
-/* Of whoever can be reached first. */
-static bool
-send_question(struct rights_question *question)
-{
-    const struct generation *generation = question->generation;
-    const struct session *session = question->session;
-    struct lane_key key = {
-        .db = session->db,
-        .user = question->by_pool ? LOGIN_POOL : session->user,
-        .resp = session->resp,
-    };
-
-    for (uint32_t i = 0; i < generation->shard_count; i++) {
-        question->server = generation_server(generation, i);
-        if (server_submit(question->server, key,
-                          question->session->lane_number, &question->call))
-            return true;
-    }
-    return false;
-}
-
 /* May this user, or the pool, not ask that? */
 static bool
 is_no_answer(struct view reply)
 {
-    return reply.data[0] == '-';
+    return reply.len > 0 && reply.data[0] == '-';
 }
 
 static bool
 ask_as_pool(struct rights_question *question)
 {
-    if (question->session == NULL || question->by_pool ||
-        question->session->user == LOGIN_POOL)
+    if (question->by_pool || question->inquiry.session->user == LOGIN_POOL)
         return false;
     question->by_pool = true;
-    return send_question(question);
+    return inquiry_ask(&question->inquiry, LOGIN_POOL);
 }
 
-static void
-on_reply(struct call *call, const struct reply_piece *piece)
+static bool
+on_answer(struct inquiry *inquiry, struct view reply)
 {
     struct rights_question *question =
-        CONTAINER_OF(call, struct rights_question, call);
-    struct view reply = view_of(piece->chunk->data + piece->off, piece->len);
+        CONTAINER_OF(inquiry, struct rights_question, inquiry);
 
-    if (piece->last && is_no_answer(reply) && ask_as_pool(question))
-        return;
-    if (question->session != NULL)
-        let_go(question, denial_of(question, reply));
-    if (piece->last)
-        question_free(question);
+    if (inquiry->session == NULL)
+        return false;
+    if (is_no_answer(reply) && ask_as_pool(question))
+        return true;
+    set_answer(inquiry->session->info->rights, denial_of(question, reply));
+    return false;
 }
 
 /* A user whom the server does not take may nothing. */
 static void
-on_lost(struct call *call, enum close_reason why, bool sent UNUSED)
+on_failure(struct inquiry *inquiry, const char *refusal)
 {
     struct rights_question *question =
-        CONTAINER_OF(call, struct rights_question, call);
+        CONTAINER_OF(inquiry, struct rights_question, inquiry);
 
-    if (call_was_refused(why) && !question->by_pool)
-        let_go(question, mem_strdup(question->server->refusal));
-    else
-        let_go(question, denial_unasked(question));
-    question_free(question);
+    set_answer(inquiry->session->info->rights,
+               refusal != NULL && !question->by_pool
+                   ? mem_strdup(refusal)
+                   : denial_unasked(question->is_lenient));
 }
 
-static const struct call_ops rights_call_ops = {
-    .on_reply = on_reply,
-    .on_lost = on_lost,
+static void
+question_free(struct inquiry *inquiry)
+{
+    mem_free(CONTAINER_OF(inquiry, struct rights_question, inquiry));
+}
+
+static const struct inquiry_ops rights_inquiry_ops = {
+    .on_answer = on_answer,
+    .on_failure = on_failure,
+    .free = question_free,
 };
 
 /* --- questions ------------------------------------------------------------------ */
-
-/* Nobody waits for the answer; if it was not sent, there will be none. */
-static void
-give_up(struct rights_question *question)
-{
-    let_go(question, denial_unasked(question));
-    if (question->call.state == CALL_WAITING &&
-        server_withdraw(question->server, &question->call))
-        question_free(question);
-}
-
-static void
-on_timeout(struct timer *timer UNUSED, void *arg)
-{
-    struct rights_question *question = arg;
-
-    if (question->call.state == CALL_SENT)
-        server_on_expired(question->server, &question->call);
-    give_up(question);
-}
 
 static struct extent
 words_of(const struct incoming *in)
@@ -325,26 +258,15 @@ static void
 ask(const struct incoming *in)
 {
     struct session *session = in->session;
-    struct session_pool *pool = session->pool;
+    struct rights *rights = rights_of(session);
     struct rights_question *question = MEM_NEW(struct rights_question);
+    bool is_lenient = is_told_late(in->command);
 
-    call_init(&question->call, &rights_call_ops);
-    question->call.body = words_of(in);
-    question->session = session;
-    question->pool = pool;
-    question->generation = generation_ref(session->generation);
-    question->is_lenient = is_told_late(in->command);
-    timer_init(&question->timer, pool->env->loop, on_timeout, question);
-    rights_of(session)->question = question;
-    rights_of(session)->digest = digest_of(in);
-    session->in_flight++; /* nothing more is taken meanwhile */
-    if (send_question(question)) {
-        timer_start(&question->timer,
-                    (int64_t)pool->settings->request_timeout_ms);
-        return;
-    }
-    let_go(question, denial_unasked(question));
-    question_free(question);
+    question->is_lenient = is_lenient;
+    rights->digest = digest_of(in);
+    if (!inquiry_begin(&question->inquiry, &rights_inquiry_ops, session,
+                       session->user, words_of(in)))
+        set_answer(rights, denial_unasked(is_lenient));
 }
 
 bool
@@ -420,12 +342,6 @@ rights_free(struct session *session)
 
     if (likely(rights == NULL))
         return;
-    if (rights->question != NULL) {
-        struct rights_question *question = rights->question;
-        session->in_flight--;
-        question->session = NULL;
-        give_up(question);
-    }
     session->info->rights = NULL;
     mem_free(rights->denial);
     mem_free(rights);

@@ -12,7 +12,7 @@
 #include "session/fanout_stream.h"
 #include "session/holding.h"
 #include "session/identity.h"
-#include "session/learning.h"
+#include "session/inquiry.h"
 #include "session/local.h"
 #include "session/monitor.h"
 #include "session/note.h"
@@ -164,7 +164,7 @@ session_close(struct session **sessionp, enum close_reason why)
     subscriber_free(session);
     unfold_free(session);
     blocking_end(session);
-    learning_abandon(session);
+    inquiry_abandon(session);
     rights_free(session);
     holding_free(session);
     identity_leave(session);

@@ -49,7 +49,7 @@ struct client_info {
     char *peer; /* its address, once somebody has asked for it */
     struct blocking *blocking; /* waits for long, or NULL */
     struct direct *direct;     /* its transaction has a lane, or NULL */
-    struct inquiry *inquiry;   /* a command is asked about, or NULL */
+    struct inquiry *inquiry;   /* of its next command, or NULL */
     struct monitor *monitor;   /* it watches the others, or NULL */
     struct rights *rights;     /* servers are asked what it may, or NULL */
     uint16_t user_before; /* who it was, while session->user is LOGIN_ASKING */
@@ -90,7 +90,7 @@ struct session {
     uint64_t sent_us;    /* when bytes last left, or output began to wait */
     size_t held_bytes;   /* answers in the queue that wait for their turn */
     size_t asked_bytes;  /* requests in the queue that wait for an answer */
-    uint32_t in_flight;  /* requests in the queue */
+    uint32_t in_flight;  /* requests in the queue; and an inquiry */
     uint32_t window;     /* how many of them there may be */
     uint32_t reply_size; /* what answers lately weighed */
     uint32_t db;
