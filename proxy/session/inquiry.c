@@ -79,11 +79,13 @@ static void
 on_timeout(struct timer *timer UNUSED, void *arg)
 {
     struct inquiry *inquiry = arg;
+    bool was_sent = inquiry->call.state == CALL_SENT;
 
     inquiry->ops->on_failure(inquiry, NULL);
-    if (inquiry->call.state == CALL_SENT)
-        server_on_expired(inquiry->server, &inquiry->call);
     give_up(inquiry);
+    /* What the server makes of it may end the call, and the inquiry with it. */
+    if (was_sent)
+        server_on_expired(inquiry->server, &inquiry->call);
 }
 
 /* --- asking ------------------------------------------------------------------- */

@@ -223,7 +223,8 @@ void server_end_login(struct server *server, uint16_t user);
 /* The verdict of control. */
 void server_set_verdict(struct server *server, enum health_state state);
 
-/* A call was sent to it and has expired; it may have lost its lane since. */
+/* A call was sent to it and has expired; it may have lost its lane since.  If that
+ * is suspect already it is closed, which ends the call now. */
 void server_on_expired(struct server *server, struct call *call);
 /* A request was answered with an error over this lane.  Some of these are no sign
  * of health, so that probes go on; where servers are ejected, some count as
