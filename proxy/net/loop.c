@@ -64,7 +64,7 @@ write_overdue(struct loop *loop)
     struct stream *stream;
 
     while ((stream = TAILQ_FIRST(&loop->lingering)) != NULL &&
-           loop->now_us - stream->linger_us >= LINGER_US)
+           loop->face.now_us - stream->linger_us >= LINGER_US)
         write_lingering(stream);
     if (stream != NULL && !ev_is_active(&loop->overdue)) {
         ev_timer_set(&loop->overdue, LINGER_MS / 1e3, 0.);
@@ -146,7 +146,7 @@ clock_us(void)
 static void
 read_clock(struct loop *loop)
 {
-    loop->now_us = clock_us();
+    loop->face.now_us = clock_us();
 }
 
 /* Before any other callback of the turn. */
@@ -172,7 +172,7 @@ on_turn_end(struct ev_loop *ev, ev_prepare *watcher, int revents)
         write_overdue(loop);
     } while (loop->again);
     empty_graves(loop);
-    chunk_pool_settle(&loop->chunks);
+    chunk_pool_settle(&loop->face.chunks);
 }
 
 /* None of them keeps the loop alive. */
@@ -205,7 +205,7 @@ loop_new(void)
     TAILQ_INIT(&loop->dirty);
     TAILQ_INIT(&loop->lingering);
     ev_timer_init(&loop->overdue, on_overdue, 0., 0.);
-    chunk_pool_init(&loop->chunks);
+    chunk_pool_init(&loop->face.chunks);
     start_watchers(loop);
     return loop;
 }
@@ -229,7 +229,7 @@ loop_free(struct loop **loopp)
     ev_check_stop(loop->ev, &loop->turn_start);
     ev_check_stop(loop->ev, &loop->events);
     ev_loop_destroy(loop->ev);
-    chunk_pool_fini(&loop->chunks);
+    chunk_pool_fini(&loop->face.chunks);
     mem_free(loop);
 }
 
@@ -246,23 +246,11 @@ loop_stop(struct loop *loop)
 }
 
 uint64_t
-loop_now_us(const struct loop *loop)
-{
-    return loop->now_us;
-}
-
-uint64_t
 loop_clock_us(struct loop *loop)
 {
     ev_now_update(loop->ev);
     read_clock(loop);
-    return loop->now_us;
-}
-
-struct chunk_pool *
-loop_chunks(struct loop *loop)
-{
-    return &loop->chunks;
+    return loop->face.now_us;
 }
 
 /* --- timers -------------------------------------------------------------- */

@@ -30,13 +30,28 @@ void loop_free(struct loop **loopp);
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 
+/* What every struct loop begins with: read several times for each request. */
+struct loop_face {
+    uint64_t now_us;
+    struct chunk_pool chunks;
+};
+
 /* Microseconds of a clock that all threads share, read once a turn. */
-uint64_t loop_now_us(const struct loop *loop);
+static inline uint64_t
+loop_now_us(const struct loop *loop)
+{
+    return ((const struct loop_face *)loop)->now_us;
+}
+
 /* The same, read now: for what must not wait for the next turn. */
 uint64_t loop_clock_us(struct loop *loop);
 
 /* The chunks of this thread. */
-struct chunk_pool *loop_chunks(struct loop *loop);
+static inline struct chunk_pool *
+loop_chunks(struct loop *loop)
+{
+    return &((struct loop_face *)loop)->chunks;
+}
 
 /* --- timers -------------------------------------------------------------- */
 

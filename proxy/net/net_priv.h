@@ -19,12 +19,10 @@
 TAILQ_HEAD(stream_list, stream);
 
 struct loop {
+    struct loop_face face; /* first */
     struct ev_loop *ev;
     ev_check turn_start;
     ev_prepare turn_end;
-    uint64_t start_us;
-    uint64_t now_us;
-    struct chunk_pool chunks;
     struct stream *ready[LOOP_READY]; /* have events, the last first; or NULL */
     unsigned ready_count;
     ev_check events;                  /* when all of the turn are here */

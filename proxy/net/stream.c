@@ -121,7 +121,7 @@ can_extend(const struct stream *stream, size_t missing)
 static void
 prepare_input(struct stream *stream)
 {
-    struct chunk_pool *pool = &stream->loop->chunks;
+    struct chunk_pool *pool = &stream->loop->face.chunks;
     size_t left = stream_input_len(stream);
     size_t missing = stream->want > left ? stream->want - left : 1;
     size_t likely_size = stream->expect > left ? stream->expect - left : 0;
@@ -176,7 +176,7 @@ stream_settle_input(struct stream *stream)
         settle_empty(stream);
     } else if (left < STREAM_SMALL && in->chunk->cap > STREAM_SMALL &&
                stream->want <= CHUNK_CAP) {
-        move_input(stream, chunk_new_exact(&stream->loop->chunks, left));
+        move_input(stream, chunk_new_exact(&stream->loop->face.chunks, left));
     }
 }
 
@@ -293,7 +293,7 @@ stream_flush(struct stream *stream)
     if (!stream->is_open)
         return;
     if (stream->blocked && !chain_is_empty(&stream->out))
-        chain_compact(&stream->out, &stream->loop->chunks);
+        chain_compact(&stream->out, &stream->loop->face.chunks);
     if (stream->blocked != was_blocked)
         update_interest(stream);
 }
@@ -315,9 +315,9 @@ stream_lingers(struct stream *stream)
         return false;
     if (!stream->has_lingered) {
         stream->has_lingered = true;
-        stream->linger_us = stream->loop->now_us;
+        stream->linger_us = stream->loop->face.now_us;
     }
-    return stream->loop->now_us - stream->linger_us < LINGER_US;
+    return stream->loop->face.now_us - stream->linger_us < LINGER_US;
 }
 
 void
@@ -343,7 +343,7 @@ stream_unsent(const struct stream *stream)
 void
 stream_push_copy(struct stream *stream, const void *data, size_t len)
 {
-    chain_copy(&stream->out, &stream->loop->chunks, data, len);
+    chain_copy(&stream->out, &stream->loop->face.chunks, data, len);
     stream_mark_dirty(stream);
 }
 

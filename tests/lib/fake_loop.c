@@ -18,9 +18,9 @@ loop_new(void)
 {
     struct loop *loop = MEM_NEW(struct loop);
 
-    loop->now_us = 1; /* a real clock never stands at 0 */
+    loop->face.now_us = 1; /* a real clock never stands at 0 */
     TAILQ_INIT(&loop->dirty);
-    chunk_pool_init(&loop->chunks);
+    chunk_pool_init(&loop->face.chunks);
     return loop;
 }
 
@@ -62,32 +62,20 @@ loop_free(struct loop **loopp)
     mem_free(loop->peers);
     mem_free(loop->alarms);
     mem_free(loop->wakeups);
-    chunk_pool_fini(&loop->chunks);
+    chunk_pool_fini(&loop->face.chunks);
     mem_free(loop);
-}
-
-uint64_t
-loop_now_us(const struct loop *loop)
-{
-    return loop->now_us;
 }
 
 uint64_t
 loop_clock_us(struct loop *loop)
 {
-    return loop->now_us;
-}
-
-struct chunk_pool *
-loop_chunks(struct loop *loop)
-{
-    return &loop->chunks;
+    return loop->face.now_us;
 }
 
 uint64_t
 fake_live_bytes(const struct loop *loop)
 {
-    return loop->chunks.live_bytes;
+    return loop->face.chunks.live_bytes;
 }
 
 /* --- timers --------------------------------------------------------------- */
@@ -135,7 +123,7 @@ timer_start(struct timer *timer, int64_t ms)
     }
     loop->alarms[loop->alarm_count++] = (struct fake_alarm){
         .timer = timer,
-        .due_us = loop->now_us + (ms > 0 ? (uint64_t)ms * 1000 : 0),
+        .due_us = loop->face.now_us + (ms > 0 ? (uint64_t)ms * 1000 : 0),
         .order = loop->alarms_started++,
     };
 }
@@ -165,7 +153,7 @@ fire_timers(struct loop *loop)
     bool any = false;
 
     while ((alarm = first_alarm(loop)) != NULL &&
-           alarm->due_us <= loop->now_us && alarm->order < started) {
+           alarm->due_us <= loop->face.now_us && alarm->order < started) {
         struct timer *timer = alarm->timer;
         timer_stop(timer);
         timer->fn(timer, timer->arg);
@@ -290,7 +278,7 @@ end_turn(struct loop *loop)
         write_dirty(loop);
     } while (loop->again);
     empty_graves(loop);
-    chunk_pool_settle(&loop->chunks);
+    chunk_pool_settle(&loop->face.chunks);
 }
 
 static bool
@@ -326,15 +314,15 @@ fake_settle(struct loop *loop)
 bool
 fake_advance(struct loop *loop, uint64_t us)
 {
-    uint64_t target = loop->now_us + us;
+    uint64_t target = loop->face.now_us + us;
     struct fake_alarm *alarm;
 
     while ((alarm = first_alarm(loop)) != NULL && alarm->due_us <= target) {
-        loop->now_us = MAX(loop->now_us, alarm->due_us);
+        loop->face.now_us = MAX(loop->face.now_us, alarm->due_us);
         if (!fake_settle(loop))
             return false;
     }
-    loop->now_us = target;
+    loop->face.now_us = target;
     return true;
 }
 

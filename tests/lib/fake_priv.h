@@ -22,8 +22,7 @@ struct fake_alarm {
 };
 
 struct loop {
-    uint64_t now_us;
-    struct chunk_pool chunks;
+    struct loop_face face; /* first */
     struct fake_alarm *alarms; /* of active timers, in no order */
     size_t alarm_count;
     size_t alarm_cap;

@@ -63,14 +63,15 @@ prepare_input(struct stream *stream, size_t size)
         return;
     if (left < STREAM_SMALL && left + size <= CHUNK_CAP / 2) {
         struct chunk *shared =
-            chunk_pool_input(&stream->loop->chunks, (uint32_t)(left + size));
+            chunk_pool_input(&stream->loop->face.chunks,
+                             (uint32_t)(left + size));
         move_input(stream, chunk_ref(shared));
         return;
     }
     size_t whole = MAX(left + size, (size_t)stream->want);
     if (left >= STREAM_SMALL)
         whole = MAX(whole, 2 * left);
-    move_input(stream, chunk_new_sized(&stream->loop->chunks, whole));
+    move_input(stream, chunk_new_sized(&stream->loop->face.chunks, whole));
 }
 
 void
@@ -87,7 +88,7 @@ stream_settle_input(struct stream *stream)
         stream->want = 0;
     } else if (left < STREAM_SMALL && in->chunk->cap > STREAM_SMALL &&
                stream->want <= CHUNK_CAP) {
-        move_input(stream, chunk_new_exact(&stream->loop->chunks, left));
+        move_input(stream, chunk_new_exact(&stream->loop->face.chunks, left));
     }
 }
 
@@ -187,7 +188,7 @@ fake_stream_flush(struct stream *stream)
             break;
     }
     if (stream->is_open && stream->blocked && !chain_is_empty(&stream->out))
-        chain_compact(&stream->out, &stream->loop->chunks);
+        chain_compact(&stream->out, &stream->loop->face.chunks);
 }
 
 void
@@ -208,7 +209,7 @@ stream_unsent(const struct stream *stream)
 void
 stream_push_copy(struct stream *stream, const void *data, size_t len)
 {
-    chain_copy(&stream->out, &stream->loop->chunks, data, len);
+    chain_copy(&stream->out, &stream->loop->face.chunks, data, len);
     stream_mark_dirty(stream);
 }
 
