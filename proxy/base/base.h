@@ -19,6 +19,7 @@
 #define MUST_CHECK __attribute__((warn_unused_result))
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
 #define NORETURN __attribute__((noreturn))
+#define NEVER_INLINE __attribute__((noinline)) /* keeps its caller a leaf */
 #define UNUSED __attribute__((unused))
 
 #define likely(cond) __builtin_expect(!!(cond), 1)

@@ -62,43 +62,57 @@ new_tail(const struct chain *chain, struct chunk_pool *pool)
                                 : chunk_new(pool);
 }
 
-/* Small ones by a copy of fixed size, where both sides have room for that: what
- * is written too much is free. */
-static inline void
+static void
 append(struct chunk *to, const struct chunk *from, uint32_t off, uint32_t len)
 {
-    char *end = to->data + to->fill;
-
-    if (likely(len <= COPIED_AT_ONCE && chunk_room(to) >= COPIED_AT_ONCE &&
-               from->cap - off >= COPIED_AT_ONCE))
-        memcpy(end, from->data + off, COPIED_AT_ONCE);
-    else
-        memcpy(end, from->data + off, len);
+    memcpy(to->data + to->fill, from->data + off, len);
     to->fill += len;
 }
 
+/* All but what nearly all are. */
+static NEVER_INLINE void
+push_behind(struct chain *chain, struct chunk *chunk, uint32_t off,
+            uint32_t len)
+{
+    struct extent *last = chain_at(chain, chain->count - 1);
+    struct chunk *tail = last->chunk;
+
+    if (chain_extend(chain, chunk, off, len))
+        return;
+    if (tail->refs == 1 && tail->fill == last->off + last->len &&
+        chunk_room(tail) >= len) {
+        append(tail, chunk, off, len);
+        last->len += len;
+        chain->bytes += len;
+        return;
+    }
+    tail = new_tail(chain, chunk->pool);
+    append(tail, chunk, off, len);
+    chain_push_new(chain, tail, 0, len);
+    chunk_unref(&tail);
+}
+
+/* Small ones are copied by a copy of fixed size, where both sides have room for
+ * that: what is written too much is free.  (Who gives us a chunk has a ref on it,
+ * so with one ref the tail is another.) */
 void
 chain_push_behind(struct chain *chain, struct chunk *chunk, uint32_t off,
                   uint32_t len)
 {
     struct extent *last = chain_at(chain, chain->count - 1);
     struct chunk *tail = last->chunk;
-    uint32_t end = last->off + last->len;
 
-    if (tail == chunk && end == off && len <= UINT32_MAX - last->len) {
-        last->len += len;
-        chain->bytes += len;
-    } else if (likely(tail->refs == 1 && tail->fill == end &&
-                      chunk_room(tail) >= len)) {
-        append(tail, chunk, off, len);
-        last->len += len;
-        chain->bytes += len;
-    } else {
-        tail = new_tail(chain, chunk->pool);
-        append(tail, chunk, off, len);
-        chain_push_new(chain, tail, 0, len);
-        chunk_unref(&tail);
+    if (unlikely(tail->refs != 1 || len > COPIED_AT_ONCE ||
+                 tail->fill != last->off + last->len ||
+                 chunk_room(tail) < COPIED_AT_ONCE ||
+                 chunk->cap - off < COPIED_AT_ONCE)) {
+        push_behind(chain, chunk, off, len);
+        return;
     }
+    memcpy(tail->data + tail->fill, chunk->data + off, COPIED_AT_ONCE);
+    tail->fill += len;
+    last->len += len;
+    chain->bytes += len;
 }
 
 void
