@@ -165,6 +165,7 @@ request_scan(struct request_scan *scan, const struct request_limits *limits,
         if (likely(after != NULL)) {
             scan->size = scan->known = (size_t)(after - data);
             scan->state = SCAN_DONE;
+            scan->was_usual = true;
             return RESP_OK;
         }
     }
@@ -193,7 +194,7 @@ request_scan_init(struct request_scan *scan)
 {
     scan->args = scan->few;
     scan->args_cap = REQUEST_ARGS_INLINE;
-    request_scan_reset(scan);
+    request_scan_clear(scan);
 }
 
 void
@@ -206,7 +207,7 @@ request_scan_fini(struct request_scan *scan)
 }
 
 void
-request_scan_reset(struct request_scan *scan)
+request_scan_clear(struct request_scan *scan)
 {
     if (unlikely(scan->args_cap > ARGS_KEPT))
         request_scan_fini(scan);
@@ -219,5 +220,6 @@ request_scan_reset(struct request_scan *scan)
     scan->in_bulk = false;
     scan->error[0] = '\0';
     scan->state = SCAN_START;
+    scan->was_usual = false;
     scan->skipped = 0;
 }

@@ -68,6 +68,7 @@ struct request_scan {
 
     /* The scanner's own. */
     uint8_t state;
+    bool was_usual;   /* nothing was set but argc, seen, size and known */
     uint64_t number;  /* of a header line, or bulk bytes still to come */
     uint32_t digits;  /* read so far */
     uint32_t skipped; /* words passed by request_scan_skip() */
@@ -77,8 +78,24 @@ struct request_scan {
 
 void request_scan_init(struct request_scan *scan);
 void request_scan_fini(struct request_scan *scan);
+/* The slow part of request_scan_reset(). */
+void request_scan_clear(struct request_scan *scan);
+
 /* Ready for the next request; keeps the args array unless it is large. */
-void request_scan_reset(struct request_scan *scan);
+static inline void
+request_scan_reset(struct request_scan *scan)
+{
+    if (unlikely(!scan->was_usual)) {
+        request_scan_clear(scan);
+        return;
+    }
+    scan->was_usual = false;
+    scan->argc = 0;
+    scan->seen = 0;
+    scan->size = 0;
+    scan->known = 0;
+    scan->state = 0; /* nothing is here */
+}
 
 /* `data` is the request from its first byte; `len` bytes of it are here, maybe
  * with later requests behind them.  Requests past 4 GiB are RESP_BAD. */
