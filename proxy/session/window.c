@@ -21,25 +21,39 @@ takes_what_it_gets(const struct session *session)
         (session->in_flight == 0 || !session_is_over_limit(session));
 }
 
-bool
-session_has_window(const struct session *session)
+/* What it has asked for is in memory until it is answered.  Nearly always that is
+ * little, whatever the process has. */
+static inline bool
+has_asked_much(const struct session *session)
+{
+    return unlikely(session->asked_bytes >= REQUESTS_SHORT) &&
+        session->asked_bytes >=
+        (session_is_short(session) ? REQUESTS_SHORT : REQUESTS_HIGH);
+}
+
+static inline bool
+has_window(const struct session *session)
 {
     if (session->upload != NULL || session->holding != NULL)
         return false;
     if (session->in_flight > 0 &&
         (session->barrier || session->is_heavy || session_is_behind(session) ||
-         session->in_flight >= session->window ||
-         session->asked_bytes >=
-             (session_is_short(session) ? REQUESTS_SHORT : REQUESTS_HIGH)))
+         session->in_flight >= session->window || has_asked_much(session)))
         return false;
     return takes_what_it_gets(session);
+}
+
+bool
+session_has_window(const struct session *session)
+{
+    return has_window(session);
 }
 
 bool
 session_has_room(const struct session *session)
 {
     return session->state == SESSION_OPEN && session->unfolding == NULL &&
-        session_has_window(session);
+        has_window(session);
 }
 
 static void
