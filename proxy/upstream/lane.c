@@ -445,20 +445,23 @@ lane_deliver_next(struct lane *lane)
     stream_consume(stream, piece.len);
     stream_note_message(stream, piece.len);
     stream->want = 0;
-    /* Delivering may close us; the chunk must outlive that. */
-    struct chunk *chunk = chunk_ref(piece.chunk);
     lane_deliver(lane, &piece);
-    chunk_unref(&chunk);
     return lane->state != LANE_CLOSED && !lane->paused;
 }
 
 static void
 lane_deliver_all(struct lane *lane)
 {
+    struct chunk *chunk = lane->stream.in.chunk;
+
+    /* Delivering may close us; the chunk must outlive that. */
+    if (chunk != NULL)
+        chunk_ref(chunk);
     while (stream_input_len(&lane->stream) > lane->scanned) {
         if (!lane_deliver_next(lane))
             break;
     }
+    chunk_unref(&chunk);
     if (unlikely(has_stray_bytes(lane)))
         lane_fail(lane, CLOSE_SERVER_UNASKED_REPLY, "");
     if (lane->state == LANE_READY && lane_is_idle(lane))
