@@ -492,44 +492,69 @@ must_wait(const struct incoming *in)
         rights_must_wait(in);
 }
 
+/* Nothing about the client or its pool asks for a closer look. */
+static inline bool
+goes_straight(const struct session *session)
+{
+    const struct session_pool *pool = session->pool;
+    const struct pool_settings *settings = pool->settings;
+
+    return session->authenticated && session->subscriber == NULL &&
+        session->transaction == NULL && pool->attention == 0 &&
+        settings->access == NULL && settings->server_commands == NULL &&
+        !overlay_is_warm(&pool->pool->overlay, loop_now_us(pool->env->loop));
+}
+
 /* Most of what clients say: all that matters is where its one key belongs. */
 static inline bool
 is_plain(const struct incoming *in)
 {
-    const struct session *session = in->session;
-    const struct session_pool *pool = session->pool;
+    const struct command *command = in->command;
 
-    return in->command != NULL && in->command->is_plain &&
-        session->transaction == NULL && pool->attention == 0 &&
-        pool->settings->server_commands == NULL &&
-        !overlay_is_warm(&pool->pool->overlay, loop_now_us(pool->env->loop));
+    return command != NULL && command->is_plain &&
+        command_arity_ok(command, in->args.argc) && goes_straight(in->session);
+}
+
+static inline void
+note_accepted(const struct incoming *in)
+{
+    struct session_stats *stats = in->session->pool->stats;
+
+    cell_inc(&stats->requests);
+    cell_add(&stats->request_bytes, in->bytes.len);
+    if (unlikely(in->command == NULL))
+        return;
+    cell_inc(&stats->commands[in->command->id]);
+    doing_now.command = in->command->name;
+    in->session->last_command = in->command;
+}
+
+static bool
+accept_with_care(struct incoming *in)
+{
+    struct session *session = in->session;
+
+    in->command = request_command(session, &in->args);
+    if (must_wait(in))
+        return false;
+    note_accepted(in);
+    if (in->command == NULL)
+        tracker_forget_caching(session);
+    else if (session->pool->attention == 0)
+        act(in);
+    else
+        act_in_sight(in);
+    return true;
 }
 
 static bool
 accept_one(struct incoming *in)
 {
-    struct session *session = in->session;
-    struct session_stats *stats = session->pool->stats;
-
-    in->command = request_command(session, &in->args);
-    bool plain = is_plain(in);
-    if (!likely(plain) && must_wait(in))
-        return false;
-    cell_inc(&stats->requests);
-    cell_add(&stats->request_bytes, in->bytes.len);
-    if (unlikely(in->command == NULL)) {
-        tracker_forget_caching(session);
-        return true;
-    }
-    cell_inc(&stats->commands[in->command->id]);
-    doing_now.command = in->command->name;
-    session->last_command = in->command;
-    if (likely(plain))
-        forward_by_key(in, (uint32_t)in->command->first_key);
-    else if (session->pool->attention == 0)
-        act(in);
-    else
-        act_in_sight(in);
+    in->command = command_find(command_arg(&in->args, 0));
+    if (unlikely(!is_plain(in)))
+        return accept_with_care(in);
+    note_accepted(in);
+    forward_by_key(in, (uint32_t)in->command->first_key);
     return true;
 }
 
