@@ -77,8 +77,7 @@ count_answer(struct request *request)
         slow_log_note(request, took_us);
     if (unlikely(request->attempt.at_replica))
         cell_inc(&stats->replica_reads);
-    if (request->job == NULL && request->call.ops != NULL &&
-        request->call.body.chunk != NULL &&
+    if (request->job == NULL && request->call.body.chunk != NULL &&
         likely(request->shard < request->generation->server_count))
         histogram_add_at(&request_server(request)->stats->latency, bucket,
                          took_us);

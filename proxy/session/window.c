@@ -98,15 +98,20 @@ next_window(const struct pool_settings *settings, uint32_t window,
     return (uint32_t)MIN(MAX(bytes / reply_size, 1u), limit);
 }
 
-/* As large as always: the window stays. */
+/* As large as always, or so small that the widest window has room for as many: it
+ * stays, and so does what is remembered, since anything larger counts for more. */
 static inline bool
 is_usual(const struct session *session, uint64_t bytes)
 {
     const struct pool_settings *settings = session->pool->settings;
+    uint64_t limit = settings->pipeline_limit;
 
-    return bytes == session->reply_size && !session->is_heavy &&
-        session->window == settings->pipeline_limit &&
-        bytes <= settings->large_reply_bytes;
+    if (session->window != limit || session->is_heavy ||
+        bytes > settings->large_reply_bytes)
+        return false;
+    return bytes == session->reply_size ||
+        MAX(bytes, (uint64_t)session->reply_size) * limit <=
+        settings->pipeline_window_bytes;
 }
 
 void
