@@ -50,11 +50,7 @@ direct_drop_lane(struct session *session)
         key_watch_break(session);
         return;
     }
-    if (direct->lease.is_waiting)
-        server_end_lease(direct->server, &direct->lease);
-    struct lane *lane = direct->lease.lane;
-    direct->lease.lane = NULL;
-    lane_close(&lane, CLOSE_LANE_UNCLEAN);
+    server_drop_lease(direct->server, &direct->lease, CLOSE_LANE_UNCLEAN);
 }
 
 static void
@@ -196,9 +192,7 @@ unreachable(struct direct *direct)
 
     direct->request = NULL;
     direct->server = NULL;
-    if (holding_take_loss(request, &request->attempt, request->shard, false))
-        return;
-    request_fail_unreachable(request);
+    holding_take_unreachable(request);
 }
 
 static void

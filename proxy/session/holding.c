@@ -432,6 +432,13 @@ holding_take_loss(struct request *request, struct attempt *attempt,
     return true;
 }
 
+void
+holding_take_unreachable(struct request *request)
+{
+    if (!holding_take_loss(request, &request->attempt, request->shard, false))
+        request_fail_unreachable(request);
+}
+
 /* Control knows it already. */
 void
 holding_take_held(struct request *request, struct attempt *attempt)

@@ -45,6 +45,8 @@ attempt_is_refused(struct request *request, struct attempt *attempt,
  * client. */
 bool holding_take_loss(struct request *request, struct attempt *attempt,
                        uint32_t asked, bool sent) MUST_CHECK;
+/* There is no lane for a request: held, or its client is told. */
+void holding_take_unreachable(struct request *request);
 
 /* What the server has said is kept, and no answer, until holding_settle() or who
  * else has asked knows whether the server itself, or a script, said it. */

@@ -46,18 +46,13 @@ has_lane(const struct key_watch *watch)
 static void
 drop_lane(struct key_watch *watch)
 {
-    struct lane *lane = watch->lease.lane;
+    struct server *server = watch->server;
 
     trail_drop(watch->session, watch->trail);
     watch->trail = 0;
     watch->request = NULL;
-    if (watch->lease.is_waiting)
-        server_end_lease(watch->server, &watch->lease);
     watch->server = NULL;
-    if (lane == NULL)
-        return;
-    watch->lease.lane = NULL;
-    lane_close(&lane, CLOSE_LANE_UNCLEAN);
+    server_drop_lease(server, &watch->lease, CLOSE_LANE_UNCLEAN);
 }
 
 static void
@@ -106,9 +101,7 @@ unreachable(struct key_watch *watch)
 
     watch->request = NULL;
     watch->server = NULL;
-    if (holding_take_loss(request, &request->attempt, request->shard, false))
-        return;
-    request_fail_unreachable(request);
+    holding_take_unreachable(request);
 }
 
 static void

@@ -27,13 +27,8 @@ listening_init(struct listening *listening, struct server *server,
 void
 listening_end(struct listening *listening, enum close_reason why)
 {
-    struct lane *lane = listening->lease.lane;
-
     listening->is_closing = true;
-    if (lane != NULL)
-        lane_close(&lane, why);
-    else if (listening->lease.is_waiting)
-        server_end_lease(listening->server, &listening->lease);
+    server_drop_lease(listening->server, &listening->lease, why);
     buf_fini(&listening->gathered);
 }
 

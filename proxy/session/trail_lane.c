@@ -37,13 +37,8 @@ set_away(struct trail_lane *own)
 void
 trail_close_lane(struct trail_lane *own)
 {
-    struct lane *lane = own->lane.lease.lane;
-
     set_away(own);
-    if (lane != NULL)
-        lane_close(&lane, CLOSE_LANE_UNCLEAN);
-    else if (own->lane.lease.is_waiting)
-        server_end_lease(own->server, &own->lane.lease);
+    server_drop_lease(own->server, &own->lane.lease, CLOSE_LANE_UNCLEAN);
 }
 
 void

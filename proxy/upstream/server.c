@@ -320,6 +320,18 @@ server_end_lease(struct server *server, struct lane_lease *lease)
         server_serve_waiters(server);
 }
 
+void
+server_drop_lease(struct server *server, struct lane_lease *lease,
+                  enum close_reason why)
+{
+    struct lane *lane = lease->lane;
+
+    if (lane != NULL)
+        lane_close(&lane, why);
+    else if (lease->is_waiting)
+        server_end_lease(server, lease);
+}
+
 /* --- what lanes report ------------------------------------------------------ */
 
 void

@@ -215,6 +215,9 @@ bool server_take_shared(struct server *server, unsigned number,
                         struct lane_lease *lease) MUST_CHECK;
 /* Stop waiting, or give a lane back; it must be idle, or it is closed. */
 void server_end_lease(struct server *server, struct lane_lease *lease);
+/* Stop waiting, or close a lane that nobody else is to have. */
+void server_drop_lease(struct server *server, struct lane_lease *lease,
+                       enum close_reason why);
 
 /* Nobody is known by this login any more: its lanes are closed, those in use when
  * they are idle. */
