@@ -185,6 +185,40 @@ begin_on(struct request *request, struct lane *lane)
     give_to_lane(request, lane);
 }
 
+/* One that has lost its lane and is to go behind another, which waits for one. */
+static struct request *
+first_waiting(const struct session *session)
+{
+    struct request *request;
+
+    TAILQ_FOREACH(request, &session->queue, link)
+    {
+        if (direct_is_queueing(request) && !request->done &&
+            request->call.state == CALL_IDLE &&
+            !attempt_is_held(&request->attempt))
+            break;
+    }
+    return request;
+}
+
+void
+direct_fail_waiting(struct session *session)
+{
+    struct request *request;
+
+    while ((request = first_waiting(session)) != NULL)
+        request_fail_unreachable(request);
+}
+
+static void
+submit_waiting(struct session *session)
+{
+    struct request *request;
+
+    while ((request = first_waiting(session)) != NULL)
+        direct_submit(request);
+}
+
 static void
 unreachable(struct direct *direct)
 {
@@ -207,6 +241,7 @@ on_lane(struct lane_lease *lease)
     }
     direct->request = NULL;
     begin_on(request, lease->lane);
+    submit_waiting(request->session);
 }
 
 /* Calls on it are told by themselves. */
@@ -267,16 +302,23 @@ begin_on_watch(struct request *request)
     begin_on(request, key_watch_lane(session));
 }
 
-/* Is what goes with it known, and does nobody wait for a lane already? */
+/* Is what goes with it known? */
 static bool
 can_begin(const struct request *request)
 {
     const struct transaction *transaction = request->session->transaction;
-    const struct direct *direct = session_direct(request->session);
     const struct queued *queued = &request->queued;
 
-    return transaction != NULL && (direct == NULL || direct->request == NULL) &&
+    return transaction != NULL &&
         transaction->bytes.len >= (size_t)queued->from + queued->len;
+}
+
+static bool
+waits_for_lane(const struct session *session)
+{
+    const struct direct *direct = session_direct(session);
+
+    return direct != NULL && direct->request != NULL;
 }
 
 /* With MULTI and all that was queued before. */
@@ -294,6 +336,8 @@ begin(struct request *request)
         request_fail_unreachable(request);
         return;
     }
+    if (waits_for_lane(session))
+        return; /* so does this one, behind it */
     if (session->transaction->is_begun)
         cell_inc(&request->pool->stats->transactions_again);
     session->transaction->is_begun = true;

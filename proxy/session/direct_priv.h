@@ -24,6 +24,8 @@ struct direct {
 
 /* Not to be used by anybody else: it may be in the middle of a transaction. */
 void direct_drop_lane(struct session *session);
+/* Those that wait for it are told. */
+void direct_fail_waiting(struct session *session);
 /* Its lane has been given back, or is that of the watched keys. */
 void direct_forget(struct session *session);
 /* EXEC: with all that is in front of it, as if nothing had been sent yet.  False:

@@ -37,15 +37,15 @@ static void
 give_up(struct request *request)
 {
     struct session *session = request->session;
-    struct direct *direct = session_direct(session);
-    struct request *waiting = direct == NULL ? NULL : direct->request;
+    bool is_told = session->transaction == NULL ||
+        session->transaction->is_spoilt;
 
     if (request->multi_failed)
         note_no_multi(request);
     transaction_spoil(session);
     direct_drop_lane(session);
-    if (waiting != NULL && waiting != request)
-        request_fail_unreachable(waiting);
+    if (!is_told) /* else it is one of these */
+        direct_fail_waiting(session);
 }
 
 void

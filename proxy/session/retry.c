@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "session/direct.h"
 #include "session/session.h"
 
 #define US_PER_MS 1000
@@ -157,5 +158,5 @@ retry_may_resend(const struct request *request, enum close_reason why,
         return false;
     if (!retry_may_run_again(request, sent))
         return false;
-    return !later_write_goes_first(request);
+    return direct_is_queueing(request) || !later_write_goes_first(request);
 }
