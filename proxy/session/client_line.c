@@ -118,12 +118,13 @@ describe_memory(const struct session *session, struct buf *out)
     const struct stream *stream = &session->stream;
     size_t input = stream_input_len(stream) + session->asked_bytes;
     size_t output = stream->out.bytes + session->held_bytes;
+    size_t queued = transaction_bytes(session);
 
     buf_printf(out,
-               " qbuf=%zu qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0"
+               " qbuf=%zu qbuf-free=0 argv-mem=0 multi-mem=%zu rbs=0 rbp=0"
                " obl=0 oll=%u omem=%zu tot-mem=%zu",
-               input, stream->out.count, output,
-               sizeof(*session) + input + output);
+               input, queued, stream->out.count, output,
+               sizeof(*session) + input + queued + output);
     buf_printf(out, " events=%s%s", stream->reading ? "r" : "",
                stream->blocked ? "w" : "");
 }

@@ -363,6 +363,8 @@ go_on(struct request *request)
     request->call.leading = 0;
     request->call.asking = false; /* inside MULTI it would be a command */
     request->shard = shard_of(session, direct);
+    if (!direct_is_queueing(request))
+        request_weigh(request, request->call.body.len + direct->whole.len);
     give_to_lane(request, lane_of(session, direct));
 }
 
@@ -422,13 +424,24 @@ direct_queue(const struct incoming *in, size_t from)
         request_submit(request);
 }
 
+/* In case that the lane is lost before EXEC has left. */
+static bool
+is_worth_keeping(const struct session *session)
+{
+    size_t bytes = session->transaction->bytes.len;
+
+    return bytes > 0 &&
+        (bytes <= session->pool->settings->large_request_bytes ||
+         !session_is_short(session));
+}
+
 void
 direct_exec(const struct incoming *in)
 {
     struct session *session = in->session;
     struct direct *direct = session_direct(session);
     struct transaction *transaction = session->transaction;
-    bool is_kept = transaction->bytes.len > 0;
+    bool is_kept = is_worth_keeping(session);
 
     if (session->watch != NULL) {
         struct script_wants *wants = transaction->wants;

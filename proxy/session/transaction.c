@@ -131,6 +131,12 @@ transaction_count(const struct session *session)
     return session->transaction == NULL ? -1 : (int)session->transaction->count;
 }
 
+size_t
+transaction_bytes(const struct session *session)
+{
+    return session->transaction == NULL ? 0 : session->transaction->bytes.len;
+}
+
 /* --- queueing ------------------------------------------------------------------ */
 
 /* False after having answered. */

@@ -48,6 +48,8 @@ void transaction_abort(struct session *session);
 bool transaction_writes(const struct session *session) MUST_CHECK;
 /* Commands queued since MULTI; -1 outside of a transaction. */
 int transaction_count(const struct session *session);
+/* What is kept of them. */
+size_t transaction_bytes(const struct session *session);
 
 /* A server's reply to MULTI or to a command behind it. */
 void transaction_on_leading(struct request *request,
