@@ -321,6 +321,16 @@ waits_for_lane(const struct session *session)
     return direct != NULL && direct->request != NULL;
 }
 
+/* It is there, but nothing comes over it any more. */
+static bool
+is_lane_off(const struct request *request)
+{
+    const struct session *session = request->session;
+
+    return server_is_off(generation_server(
+        request->generation, shard_of(session, session_direct(session))));
+}
+
 /* With MULTI and all that was queued before. */
 static void
 begin(struct request *request)
@@ -334,6 +344,10 @@ begin(struct request *request)
     }
     if (!can_begin(request)) {
         request_fail_unreachable(request);
+        return;
+    }
+    if (session->watch != NULL && is_lane_off(request)) {
+        direct_break_watch(request);
         return;
     }
     if (waits_for_lane(session))
@@ -386,11 +400,27 @@ direct_become_whole(struct request *request)
     return true;
 }
 
+/* What is on the lane already is told by the loss of that, or goes again. */
+static void
+queue_nowhere(struct request *request)
+{
+    if (request->session->watch != NULL)
+        direct_break_watch(request);
+    else if (!holding_take_loss(request, &request->attempt, request->shard,
+                                false))
+        request_fail_unreachable(request);
+}
+
 void
 direct_submit(struct request *request)
 {
-    if (direct_is_open(request->session))
+    bool is_open = direct_is_open(request->session);
+    bool is_off = is_open && is_lane_off(request);
+
+    if (is_open && !is_off)
         go_on(request);
+    else if (direct_is_queueing(request) && is_off)
+        queue_nowhere(request);
     else if (direct_is_queueing(request))
         begin(request);
     else if (direct_become_whole(request))

@@ -33,5 +33,7 @@ void direct_forget(struct session *session);
 bool direct_become_whole(struct request *request);
 /* Nothing of it will be executed, and EXEC says so by null. */
 void direct_answer_queued(struct request *request);
+/* The same, as what is watched may have been changed. */
+void direct_break_watch(struct request *request);
 
 #endif

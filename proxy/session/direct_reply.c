@@ -94,8 +94,8 @@ is_elsewhere(const struct request *request, struct view line)
                 : retry_action(outcome)) != RETRY_PASS_ON;
 }
 
-static void
-break_watch(struct request *request)
+void
+direct_break_watch(struct request *request)
 {
     key_watch_break(request->session);
     direct_answer_queued(request);
@@ -140,7 +140,7 @@ direct_take_error(struct request *request, const struct reply_piece *piece)
     if (session->watch == NULL || !is_elsewhere(request, line))
         return false;
     session_pool_hint(request->pool, MAP_CAUSE_MOVED);
-    break_watch(request);
+    direct_break_watch(request);
     return true;
 }
 
@@ -149,7 +149,7 @@ direct_take_held(struct request *request)
 {
     if (!direct_is_queueing(request) || request->session->watch == NULL)
         return false;
-    break_watch(request);
+    direct_break_watch(request);
     return true;
 }
 
@@ -163,7 +163,7 @@ direct_take_loss(struct request *request, enum close_reason why, bool *sent)
     }
     *sent = false;
     if (request->session->watch != NULL) {
-        break_watch(request);
+        direct_break_watch(request);
         return true;
     }
     /* We have left the lane, not the server us. */

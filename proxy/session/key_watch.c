@@ -173,9 +173,23 @@ give_up(struct key_watch *watch)
     key_watch_take_loss(request, false);
 }
 
+/* Nothing comes over the lane any more. */
+static void
+submit_nowhere(struct key_watch *watch)
+{
+    if (watch->request->ends_watch)
+        give_up(watch);
+    else
+        unreachable(watch);
+}
+
 static void
 submit(struct key_watch *watch)
 {
+    if (watch->lease.lane != NULL && server_is_off(watch->server)) {
+        submit_nowhere(watch);
+        return;
+    }
     if (watch->lease.lane == NULL) {
         watch->server = request_server(watch->request);
         watch->lease.key =

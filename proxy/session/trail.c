@@ -256,14 +256,14 @@ is_behind_detour(const struct trail_lane *own)
     return head != NULL && head->id <= own->detour;
 }
 
-/* The lane to this server, made if need be and if that can be.  One that is down
+/* The lane to this server, made if need be and if that can be.  One that is off
  * refuses all, at once. */
 static struct trail_lane *
 get_lane(struct trail *trail, struct server *server)
 {
     struct trail_lane *own = find(trail, server);
 
-    if (server->is_down)
+    if (server_is_off(server))
         return NULL;
     if (own == NULL)
         own = trail_lane_new(trail, server);

@@ -230,12 +230,12 @@ lane_to(const struct session *session, const struct server *server,
     return own == NULL ? NULL : own->lease.lane;
 }
 
-/* A server that is down refuses all, at once. */
+/* A server that is off refuses all, at once. */
 struct lane *
 wait_lane(const struct session *session, const struct server *server,
           struct lane_key key)
 {
-    return server->is_down ? NULL : lane_to(session, server, key);
+    return server_is_off(server) ? NULL : lane_to(session, server, key);
 }
 
 bool
@@ -275,6 +275,8 @@ own_lane_lease(struct own_lane *own)
 {
     struct session *session = own->wait->session;
 
+    if (server_is_off(own->server))
+        return;
     if (!server_take_shared(own->server, session->lane_number, &own->lease))
         server_lease(own->server, &own->lease);
 }
@@ -284,7 +286,7 @@ own_lane_ask(struct own_lane *own)
 {
     if (own->lease.is_waiting)
         own->wait->laneless++;
-    else if (own->lease.lane != NULL)
+    else if (own->lease.lane != NULL && !server_is_off(own->server))
         submit_now(own);
     else
         fail_unreachable(own);

@@ -253,6 +253,14 @@ server_note_heard(struct server *server, uint64_t now_us)
         server_on_answer_after_silence(server);
 }
 
+/* Is it down, or has this worker found it silent?  Then lanes that sessions have
+ * for themselves may still be there, but are of no use. */
+static inline bool
+server_is_off(const struct server *server)
+{
+    return server->is_down || server->is_silent;
+}
+
 /* Close lanes that were not used for server_idle_timeout. */
 void server_close_idle(struct server *server, uint64_t now_us);
 
