@@ -412,6 +412,21 @@ key_watch_exec(const struct incoming *in, struct extent body, uint32_t leading,
 
 /* --- what becomes of it -------------------------------------------------------- */
 
+/* Without a word of the server it may or may not watch; but if nothing has been
+ * sent, nothing is watched, as the client has been told. */
+static void
+end_unheard(struct session *session, const struct request *request)
+{
+    struct key_watch *watch = session->watch;
+
+    if (!watch->is_watching && request->call.body_size == 0) {
+        key_watch_free(session);
+        return;
+    }
+    watch->is_broken = true;
+    drop_lane(watch);
+}
+
 void
 key_watch_on_done(struct request *request)
 {
@@ -423,12 +438,9 @@ key_watch_on_done(struct request *request)
     if (watch == NULL)
         return;
     if (!request->ends_watch) {
-        /* Without a word of the server it may or may not watch. */
         watch->is_watching |= request->reply_type == '+';
-        if (request->reply_type == 0) {
-            watch->is_broken = true;
-            drop_lane(watch);
-        }
+        if (request->reply_type == 0)
+            end_unheard(session, request);
     } else if (is_clean && !watch->is_broken) {
         give_back(session);
     } else {
