@@ -9,16 +9,6 @@
 #include "session/local_priv.h"
 #include "session/pause.h"
 
-/* What stands in call->out from `start` on is the text. */
-static enum local_result
-ask_with(const struct local_call *call, enum question_kind kind, size_t start)
-{
-    call->question->kind = kind;
-    call->question->text =
-        view_of(call->out->data + start, call->out->len - start);
-    return LOCAL_ASK;
-}
-
 /* --- the words of a filter ----------------------------------------------- */
 
 /* A condition and its word: NULL, or what is wrong with it. */
@@ -167,10 +157,7 @@ clients_ask(const struct local_call *call, enum question_kind kind,
     size_t start = call->out->len;
 
     client_filter_write(filter, call->out);
-    call->question->kind = kind;
-    call->question->text =
-        view_of(call->out->data + start, call->out->len - start);
-    return LOCAL_ASK;
+    return local_ask_from(call, kind, start);
 }
 
 /* --- CLIENT LIST --------------------------------------------------------- */
@@ -201,12 +188,9 @@ list_by_id(const struct local_call *call)
             buf_printf(call->out, "%s%lld", call->out->len > start ? " " : "",
                        (long long)id);
     }
-    size_t len = call->out->len - start;
-    if (len == 0)
+    if (call->out->len == start)
         return list_nobody(call);
-    call->question->kind = QUESTION_CLIENT_IDS;
-    call->question->text = view_of(call->out->data + start, len);
-    return LOCAL_ASK;
+    return local_ask_from(call, QUESTION_CLIENT_IDS, start);
 }
 
 enum local_result
@@ -290,13 +274,13 @@ local_client_pause(const struct local_call *call)
     if (for_ms < 0)
         return local_error(call, "ERR timeout is negative");
     buf_printf(call->out, "%lld %d", (long long)for_ms, (int)mode);
-    return ask_with(call, QUESTION_CLIENT_PAUSE, start);
+    return local_ask_from(call, QUESTION_CLIENT_PAUSE, start);
 }
 
 enum local_result
 local_client_unpause(const struct local_call *call)
 {
-    return ask_with(call, QUESTION_CLIENT_UNPAUSE, call->out->len);
+    return local_ask(call, QUESTION_CLIENT_UNPAUSE, VIEW(""));
 }
 
 enum local_result
@@ -323,5 +307,5 @@ local_client_unblock(const struct local_call *call)
     }
     buf_printf(call->out, "%lld %s", (long long)id,
                is_error ? "ERROR" : "TIMEOUT");
-    return ask_with(call, QUESTION_CLIENT_UNBLOCK, start);
+    return local_ask_from(call, QUESTION_CLIENT_UNBLOCK, start);
 }

@@ -7,30 +7,22 @@
 #include "session/request.h"
 #include "session/survey_priv.h"
 
-static enum local_result
-ask(const struct local_call *call, enum question_kind kind, struct view what)
-{
-    call->question->kind = kind;
-    call->question->text = what;
-    return LOCAL_ASK;
-}
-
 enum local_result
 local_memory_stats(const struct local_call *call)
 {
-    return ask(call, QUESTION_MEMORY_STATS, VIEW("stats"));
+    return local_ask(call, QUESTION_MEMORY_STATS, VIEW("stats"));
 }
 
 enum local_result
 local_memory_doctor(const struct local_call *call)
 {
-    return ask(call, QUESTION_MEMORY_TEXT, VIEW("doctor"));
+    return local_ask(call, QUESTION_MEMORY_TEXT, VIEW("doctor"));
 }
 
 enum local_result
 local_memory_malloc_stats(const struct local_call *call)
 {
-    return ask(call, QUESTION_MEMORY_TEXT, VIEW("malloc-stats"));
+    return local_ask(call, QUESTION_MEMORY_TEXT, VIEW("malloc-stats"));
 }
 
 /* The servers are told as well, and theirs is the answer. */

@@ -18,8 +18,8 @@
 
 /* What a handler has come to.
  *
- * question->kind and ->text are filled in for LOCAL_ASK (text may point into `out`,
- * which then holds no reply).
+ * For LOCAL_ASK local_ask() has filled question->kind and ->text in (the text may
+ * point into `out`, which then holds no reply).
  *
  *   QUESTION_INFO          text: names of sections in lower case, each once,
  *                          that redis-server knows; empty: the default ones
@@ -51,6 +51,25 @@ static inline struct view
 local_arg(const struct local_call *call, uint32_t i)
 {
     return command_arg(call->args, i);
+}
+
+/* All workers are to be asked. */
+static inline enum local_result
+local_ask(const struct local_call *call, enum question_kind kind,
+          struct view text)
+{
+    call->question->kind = kind;
+    call->question->text = text;
+    return LOCAL_ASK;
+}
+
+/* The same; the text is what stands in call->out from `start` on. */
+static inline enum local_result
+local_ask_from(const struct local_call *call, enum question_kind kind,
+               size_t start)
+{
+    return local_ask(call, kind,
+                     view_of(call->out->data + start, call->out->len - start));
 }
 
 /* Is word i this one? Letters compare without case. */

@@ -134,10 +134,8 @@ local_info(const struct local_call *call)
         encode_verbatim(call->out, call->session->resp, VIEW(""));
         return LOCAL_REPLY;
     }
-    call->question->kind = QUESTION_INFO;
-    call->question->text =
-        wanted == 0 ? VIEW("") : info_names(wanted, call->out);
-    return LOCAL_ASK;
+    return local_ask(call, QUESTION_INFO,
+                     wanted == 0 ? VIEW("") : info_names(wanted, call->out));
 }
 
 /* --- the rest ------------------------------------------------------------ */
@@ -150,9 +148,7 @@ local_monitor(const struct local_call *call)
     if (session_monitor(call->session) != NULL)
         return LOCAL_NO_REPLY;
     call->session->barrier = true;
-    call->question->kind = QUESTION_MONITOR;
-    call->question->text = VIEW("");
-    return LOCAL_ASK;
+    return local_ask(call, QUESTION_MONITOR, VIEW(""));
 }
 
 enum local_result

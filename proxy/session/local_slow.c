@@ -8,16 +8,6 @@
 
 #define GET_COUNT 10 /* that SLOWLOG GET gives when it is not told */
 
-/* What stands in call->out from `start` on is the text. */
-static enum local_result
-ask(const struct local_call *call, enum question_kind kind, size_t start)
-{
-    call->question->kind = kind;
-    call->question->text =
-        view_of(call->out->data + start, call->out->len - start);
-    return LOCAL_ASK;
-}
-
 /* --- SLOWLOG ------------------------------------------------------------- */
 
 /* As in redis-server, anything but a number above -2 is out of range. */
@@ -52,7 +42,7 @@ local_slowlog_get(const struct local_call *call)
             call, "ERR count should be greater than or equal to -1");
     buf_printf(call->out, "%lld %d %d", (long long)count, has_details,
                call->session->resp);
-    return ask(call, QUESTION_SLOWLOG_GET, start);
+    return local_ask_from(call, QUESTION_SLOWLOG_GET, start);
 }
 
 enum local_result
@@ -60,7 +50,7 @@ local_slowlog_len(const struct local_call *call)
 {
     if (!slow_log_is_on(call->session->pool))
         return LOCAL_REFUSE;
-    return ask(call, QUESTION_SLOWLOG_LEN, call->out->len);
+    return local_ask(call, QUESTION_SLOWLOG_LEN, VIEW(""));
 }
 
 enum local_result
@@ -68,7 +58,7 @@ local_slowlog_reset(const struct local_call *call)
 {
     if (!slow_log_is_on(call->session->pool))
         return LOCAL_REFUSE;
-    return ask(call, QUESTION_SLOWLOG_RESET, call->out->len);
+    return local_ask(call, QUESTION_SLOWLOG_RESET, VIEW(""));
 }
 
 /* --- LATENCY ------------------------------------------------------------- */
@@ -83,7 +73,7 @@ ask_of_names(const struct local_call *call, enum question_kind kind)
         buf_append_str(call->out, i > 2 ? " " : "");
         buf_append_view(call->out, local_arg(call, i));
     }
-    return ask(call, kind, start);
+    return local_ask_from(call, kind, start);
 }
 
 enum local_result
