@@ -5,6 +5,7 @@
 #include "resp/encode.h"
 #include "session/blocking.h"
 #include "session/deadline.h"
+#include "session/replica_read.h"
 #include "session/sentence.h"
 #include "session/wait_priv.h"
 
@@ -179,12 +180,11 @@ static void
 ask_over(struct wait *wait, uint32_t shard, bool is_scripting)
 {
     struct server *server = generation_server(wait->session->generation, shard);
-    struct lane_key key = {.db = wait->session->db,
-                           .user = wait->session->user,
-                           .resp = wait->session->resp,
-                           .is_scripting = is_scripting};
-    struct own_lane *own = own_lane_find(wait, server, key);
+    struct lane_key key =
+        attempt_lane_key(wait->session, &wait->request->attempt);
 
+    key.is_scripting = is_scripting;
+    struct own_lane *own = own_lane_find(wait, server, key);
     if (own == NULL) {
         own = own_lane_new(wait, server, key);
         own_lane_lease(own);
