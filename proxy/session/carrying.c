@@ -197,21 +197,10 @@ on_lost(struct call *call, enum close_reason why, bool sent)
         return;
     }
     drop_reply(request);
-    if (call_was_refused(why)) {
+    if (call_was_refused(why))
         request_fail(request, request_text_refused(request, request->shard));
-    } else if (holding_take_loss(request, &request->attempt, request->shard,
-                                 sent)) {
-        /* it goes again, in its time */
-    } else if (retry_may_resend(request, why, sent)) {
-        note_resend(request, why, sent);
-        request->tries++;
-        request_submit(request);
-    } else if (!sent) {
-        request_fail_unreachable(request);
-    } else {
-        cell_inc(&request->pool->stats->errors_lost);
-        request_fail(request, request_text_lost(request, request->shard, true));
-    }
+    else
+        retry_take_loss(request, why, sent);
     request_unref(&request);
 }
 

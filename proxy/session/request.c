@@ -388,21 +388,8 @@ on_lost(struct call *call, enum close_reason why, bool sent)
         cell_inc(&request->pool->stats->errors_unreachable);
         request_fail(request,
                      request_text_lost(request, request->shard, false));
-    } else if (holding_take_loss(request, &request->attempt, request->shard,
-                                 sent)) {
-        request_undo(request); /* the next answer is a whole one */
-    } else if (retry_may_resend(request, why, sent)) {
-        note_resend(request, why, sent);
-        request->tries++;
-        request_drop_reply(request); /* the next answer is a whole one */
-        request->reply_bytes = 0;
-        request_submit(request);
-    } else if (!sent) {
-        request_fail_unreachable(request);
     } else {
-        cell_inc(&request->pool->stats->errors_lost);
-        request_fail(request,
-                     request_text_lost(request, request->shard, true));
+        retry_take_loss(request, why, sent);
     }
     request_unref(&request);
 }

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "session/direct.h"
+#include "session/holding.h"
+#include "session/note.h"
+#include "session/sentence.h"
 #include "session/session.h"
 
 #define US_PER_MS 1000
@@ -159,4 +162,23 @@ retry_may_resend(const struct request *request, enum close_reason why,
     if (!retry_may_run_again(request, sent))
         return false;
     return direct_is_queueing(request) || !later_write_goes_first(request);
+}
+
+void
+retry_take_loss(struct request *request, enum close_reason why, bool sent)
+{
+    if (holding_take_loss(request, &request->attempt, request->shard, sent)) {
+        request_undo(request); /* the next answer is a whole one */
+    } else if (retry_may_resend(request, why, sent)) {
+        note_resend(request, why, sent);
+        request->tries++;
+        request_undo(request);
+        request_submit(request);
+    } else if (!sent) {
+        request_fail_unreachable(request);
+    } else {
+        cell_inc(&request->pool->stats->errors_lost);
+        request_fail(request,
+                     request_text_lost(request, request->shard, true));
+    }
 }

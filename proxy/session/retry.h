@@ -65,5 +65,8 @@ bool retry_may_run_again(const struct request *request, bool sent) MUST_CHECK;
 /* Its lane was lost; `sent`: some of it may have reached the server. */
 bool retry_may_resend(const struct request *request, enum close_reason why,
                       bool sent) MUST_CHECK;
+/* The same, and its client has seen nothing of an answer: it is held, sent again,
+ * or answered with an error. */
+void retry_take_loss(struct request *request, enum close_reason why, bool sent);
 
 #endif
