@@ -9,6 +9,7 @@
 #include "session/deadline.h"
 #include "session/holding.h"
 #include "session/local_priv.h"
+#include "session/note.h"
 #include "session/retry.h"
 #include "session/rights.h"
 #include "session/sentence.h"
@@ -206,10 +207,10 @@ on_lost(struct call *call, enum close_reason why, bool sent)
                                  false)) {
         /* it goes again, in its time */
     } else if (retry_may_resend(request, why, false)) {
+        note_resend(request, why, sent);
         request->tries++;
         request_submit(request);
     } else {
-        (void)sent;
         request_fail_unreachable(request);
     }
     request_unref(&request);
