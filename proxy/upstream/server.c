@@ -20,6 +20,20 @@ on_connect_timer(struct timer *timer, void *arg)
     server_serve_waiters(arg);
 }
 
+/* Those for whom it is too soon wait on. */
+void
+server_serve_within(struct server *server, int64_t ms)
+{
+    uint64_t at_us =
+        loop_now_us(server->pool->loop) + (uint64_t)ms * 1000;
+
+    if (timer_is_active(&server->connect_timer) &&
+        server->serve_at_us <= at_us)
+        return;
+    server->serve_at_us = at_us;
+    timer_start(&server->connect_timer, ms);
+}
+
 /* --- life ------------------------------------------------------------------- */
 
 struct server *
@@ -133,9 +147,9 @@ server_may_connect(struct server *server)
     cell_inc(&server->stats->connect_waits);
     if (!timer_is_active(&server->connect_timer)) {
         uint64_t early_us = server->next_connect_us - now_us - BURST_US;
-        timer_start(&server->connect_timer,
-                    (int64_t)(early_us / 1000 + 1) +
-                        pool_random(server->pool, interval_ms + 1));
+        server_serve_within(server,
+                            (int64_t)(early_us / 1000 + 1) +
+                                pool_random(server->pool, interval_ms + 1));
     }
     return false;
 }
@@ -150,8 +164,7 @@ server_may_log_in(struct server *server, enum lane_kind kind,
     if (kind != LANE_SHARED ||
         login_may_connect(server->pool, key.user, &pause_ms))
         return true;
-    if (!timer_is_active(&server->connect_timer))
-        timer_start(&server->connect_timer, pause_ms);
+    server_serve_within(server, pause_ms);
     return false;
 }
 
@@ -504,5 +517,5 @@ server_end_login(struct server *server, uint16_t user)
     }
     /* Whoever is told may do anything, so not from in here. */
     if (!TAILQ_EMPTY(&server->parked) || !TAILQ_EMPTY(&server->waiters))
-        timer_start(&server->connect_timer, 0);
+        server_serve_within(server, 0);
 }

@@ -110,7 +110,8 @@ struct server {
     uint64_t retry_at_us;
     uint64_t connect_interval_us; /* the worker's share of a second */
     uint64_t next_connect_us;     /* were they begun at that pace */
-    struct timer connect_timer;   /* some wait for their turn to connect */
+    struct timer connect_timer;   /* some wait for their turn to connect ... */
+    uint64_t serve_at_us;         /* ... until then */
     uint64_t heard_us;      /* when bytes of it last came */
     bool is_down;           /* control says so */
     bool is_gentle;         /* half open: new lanes begin gently */

@@ -106,21 +106,17 @@ first_parked(const struct server *server)
     return parked;
 }
 
-/* Those that have to wait for that are served later, if nothing else is. */
+/* Those that have to wait for that are served later. */
 static void
 await_logins(struct server *server)
 {
     const struct parked_call *parked;
     int64_t pause_ms;
 
-    if (timer_is_active(&server->connect_timer))
-        return;
     TAILQ_FOREACH(parked, &server->parked, link)
     {
-        if (login_may_connect(server->pool, parked->key.user, &pause_ms))
-            continue;
-        timer_start(&server->connect_timer, pause_ms);
-        return;
+        if (!login_may_connect(server->pool, parked->key.user, &pause_ms))
+            server_serve_within(server, pause_ms);
     }
 }
 

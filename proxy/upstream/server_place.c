@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "upstream/pool.h"
-#include "upstream/server.h"
+#include "upstream/server_priv.h"
 
 #define US_PER_S 1000000u
 
@@ -123,7 +123,7 @@ go_elsewhere(struct server *server)
     }
     /* Whoever is told now may do anything, so not from in here. */
     if (!TAILQ_EMPTY(&server->parked) || !TAILQ_EMPTY(&server->waiters))
-        timer_start(&server->connect_timer, 0);
+        server_serve_within(server, 0);
 }
 
 void

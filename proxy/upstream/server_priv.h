@@ -19,6 +19,8 @@ void server_fail_parked_of(struct server *server, uint16_t user);
 void server_serve_parked(struct server *server);
 /* Serve those who wait for a place, or tell them that there is none. */
 void server_serve_waiters(struct server *server);
+/* The same, when so much time has passed, or sooner. */
+void server_serve_within(struct server *server, int64_t ms);
 
 /* Where the shared lane of a key and number is, or NULL. */
 struct lane **server_shared_place(struct server *server, struct lane_key key,
