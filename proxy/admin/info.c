@@ -18,7 +18,6 @@
 
 #define US_PER_S 1000000
 #define S_PER_DAY 86400
-#define HUMAN_MAX 32
 
 struct info {
     const struct admin_source *source;

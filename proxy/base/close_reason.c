@@ -1,5 +1,5 @@
 /*
- * base/close_reason.c - names and texts of close reasons.
+ * base/close_reason.c - names and levels of close reasons.
  */
 #include "base/close_reason.h"
 
@@ -12,12 +12,11 @@
 
 static const struct {
     const char *name;
-    const char *text;
     bool is_error;
     enum log_level level;
 } reasons[CLOSE_REASON_COUNT] = {
 #define CLOSE(name, is_error, level, text) \
-    {#name, text, is_error, LOG_LEVEL_##level},
+    {#name, is_error, LOG_LEVEL_##level},
 #include "base/close_reason.def"
 #undef CLOSE
 };
@@ -39,12 +38,6 @@ const char *
 close_reason_name(enum close_reason reason)
 {
     return names[reason];
-}
-
-const char *
-close_reason_text(enum close_reason reason)
-{
-    return reasons[reason].text;
 }
 
 bool

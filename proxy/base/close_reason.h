@@ -18,8 +18,6 @@ enum close_reason {
 
 /* The name in lower case, as used for labels: "client_eof". */
 const char *close_reason_name(enum close_reason reason);
-/* A sentence for people. */
-const char *close_reason_text(enum close_reason reason);
 /* The fault of a server. */
 bool close_reason_is_error(enum close_reason reason);
 /* Of the line that the log has for it. */

@@ -77,12 +77,6 @@ mem_free(void *ptr)
     free(ptr);
 }
 
-void *
-mem_try_alloc(size_t size)
-{
-    return malloc(size);
-}
-
 void
 mem_zero(void *ptr, size_t size)
 {

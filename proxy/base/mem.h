@@ -3,9 +3,9 @@
  *
  * mem_* never return NULL: they end the process, saying why, since our own
  * small objects have no sensible way to fail.  A size that a peer controls is
- * bounded by a setting first, or goes through mem_try_alloc().  The allocator
- * is jemalloc (tuned in mem.c to give memory back within about a second), or
- * the system's in sanitizer and valgrind builds.
+ * bounded by a setting first.  The allocator is jemalloc (tuned in mem.c to
+ * give memory back within about a second), or the system's in sanitizer and
+ * valgrind builds.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
@@ -20,9 +20,6 @@ void *mem_array(size_t count, size_t size)
     __attribute__((malloc, returns_nonnull));
 void *mem_realloc(void *ptr, size_t size) __attribute__((returns_nonnull));
 void mem_free(void *ptr);
-
-/* NULL when there is no such memory. */
-void *mem_try_alloc(size_t size) __attribute__((malloc)) MUST_CHECK;
 
 /* Zero all bytes.  For large objects on the data path: what compilers make of
  * an assignment there, a string instruction, is several times slower. */
