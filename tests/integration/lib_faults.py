@@ -184,6 +184,13 @@ class Bystander(threading.Thread):
         finally:
             self.raw.close()
 
+    def end(self):
+        """Nothing has happened to it, and it was there."""
+        self.over.set()
+        self.join()
+        assert self.problem is None, repr(self.problem)
+        assert self.requests > 20
+
 
 class Neighbour(Bystander):
     """A client of servers b and c that gets every answer."""
