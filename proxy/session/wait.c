@@ -35,7 +35,7 @@ wait_note_elsewhere(struct session *session, uint64_t marks)
 static uint64_t
 own_marks(const struct session *session)
 {
-    const struct own_lane *own;
+    const struct wait_lane *own;
     uint64_t marks = 0;
 
     if (session->wait == NULL)
@@ -67,7 +67,7 @@ wait_note_losses(struct session_pool *pool)
 static struct view
 find_error(const struct wait *wait)
 {
-    const struct own_lane *own;
+    const struct wait_lane *own;
 
     LIST_FOREACH(own, &wait->lanes, link)
     {
@@ -94,7 +94,7 @@ take_number(struct view *rest)
 static void
 count(const struct wait *wait, int64_t *least, unsigned numbers)
 {
-    const struct own_lane *own;
+    const struct wait_lane *own;
     bool is_first = true;
 
     LIST_FOREACH(own, &wait->lanes, link)
@@ -150,7 +150,7 @@ finish(struct wait *wait)
 }
 
 void
-wait_take_answer(struct own_lane *own)
+wait_take_answer(struct wait_lane *own)
 {
     struct wait *wait = own->wait;
 
@@ -162,7 +162,7 @@ wait_take_answer(struct own_lane *own)
 /* --- asking -------------------------------------------------------------------------- */
 
 static void
-begin_look(struct own_lane *own)
+begin_look(struct wait_lane *own)
 {
     struct wait *wait = own->wait;
     const struct client_info *info = wait->session->info;
@@ -184,16 +184,16 @@ ask_over(struct wait *wait, uint32_t shard, bool is_scripting)
         attempt_lane_key(wait->session, &wait->request->attempt);
 
     key.is_scripting = is_scripting;
-    struct own_lane *own = own_lane_find(wait, server, key);
+    struct wait_lane *own = wait_lane_find(wait, server, key);
     if (own == NULL) {
-        own = own_lane_new(wait, server, key);
-        own_lane_lease(own);
+        own = wait_lane_new(wait, server, key);
+        wait_lane_lease(own);
     }
     wait->left++;
     own->is_asked = true;
     own->shard = shard;
     begin_look(own);
-    own_lane_ask(own);
+    wait_lane_ask(own);
 }
 
 /* Its last write may have gone over either kind of lane. */
@@ -236,13 +236,13 @@ ask_written(struct wait *wait)
 static void
 sweep(struct wait *wait)
 {
-    struct own_lane *own = LIST_FIRST(&wait->lanes);
+    struct wait_lane *own = LIST_FIRST(&wait->lanes);
 
     while (own != NULL) {
-        struct own_lane *next = LIST_NEXT(own, link);
+        struct wait_lane *next = LIST_NEXT(own, link);
         own->reply.len = 0;
         if (own->lease.lane == NULL)
-            own_lane_free(own);
+            wait_lane_free(own);
         own = next;
     }
 }
@@ -311,7 +311,7 @@ void
 wait_end(struct session *session)
 {
     struct wait *wait = session->wait;
-    struct own_lane *own;
+    struct wait_lane *own;
 
     if (likely(wait == NULL))
         return;
@@ -319,18 +319,18 @@ wait_end(struct session *session)
     wait->left = wait->laneless = 0;
     LIST_FOREACH(own, &wait->lanes, link)
     {
-        own_lane_stop(own);
+        wait_lane_stop(own);
     }
 }
 
 void
 wait_leave_lanes(struct session *session)
 {
-    struct own_lane *own;
+    struct wait_lane *own;
 
     while (session->wait != NULL &&
            (own = LIST_FIRST(&session->wait->lanes)) != NULL)
-        own_lane_free(own);
+        wait_lane_free(own);
 }
 
 void
@@ -349,7 +349,7 @@ wait_free(struct session *session)
 static bool
 has_places(const struct wait *wait)
 {
-    const struct own_lane *own;
+    const struct wait_lane *own;
 
     LIST_FOREACH(own, &wait->lanes, link)
     {
@@ -364,7 +364,7 @@ has_places(const struct wait *wait)
 void
 wait_each_place(struct session *session, wait_place_fn visit, void *arg)
 {
-    struct own_lane *own;
+    struct wait_lane *own;
 
     if (session->wait == NULL || !has_places(session->wait))
         return;

@@ -13,12 +13,12 @@
 
 /* --- the calls ----------------------------------------------------------------------- */
 
-static void set_body(struct own_lane *own);
+static void set_body(struct wait_lane *own);
 
 /* What was said of replicas.  False: there is no answer in it yet, and it was
  * asked again. */
 static bool
-take_look(struct own_lane *own)
+take_look(struct wait_lane *own)
 {
     struct buf answer = {0};
     uint64_t now_us = loop_now_us(own->wait->session->pool->env->loop);
@@ -37,7 +37,7 @@ take_look(struct own_lane *own)
 static void
 on_reply(struct call *call, const struct reply_piece *piece)
 {
-    struct own_lane *own = CONTAINER_OF(call, struct own_lane, call);
+    struct wait_lane *own = CONTAINER_OF(call, struct wait_lane, call);
 
     if (!own->is_asked)
         return;
@@ -57,7 +57,7 @@ on_reply(struct call *call, const struct reply_piece *piece)
 static void
 on_lost(struct call *call, enum close_reason why UNUSED, bool sent UNUSED)
 {
-    struct own_lane *own = CONTAINER_OF(call, struct own_lane, call);
+    struct wait_lane *own = CONTAINER_OF(call, struct wait_lane, call);
 
     if (!own->is_asked)
         return;
@@ -70,7 +70,7 @@ on_lost(struct call *call, enum close_reason why UNUSED, bool sent UNUSED)
 static void
 on_leading(struct call *call, const struct reply_piece *piece)
 {
-    struct own_lane *own = CONTAINER_OF(call, struct own_lane, call);
+    struct wait_lane *own = CONTAINER_OF(call, struct wait_lane, call);
     struct view reply = view_of(piece->chunk->data + piece->off, piece->len);
     struct view line = view_take(&reply, '\r');
 
@@ -93,7 +93,7 @@ static const struct call_ops own_call_ops = {
 };
 
 static void
-set_body(struct own_lane *own)
+set_body(struct wait_lane *own)
 {
     const struct request *request = own->wait->request;
     struct view words = extent_view(&request->call.body);
@@ -116,7 +116,7 @@ set_body(struct own_lane *own)
 }
 
 static void
-submit_now(struct own_lane *own)
+submit_now(struct wait_lane *own)
 {
     struct wait *wait = own->wait;
 
@@ -130,7 +130,7 @@ submit_now(struct own_lane *own)
 
 /* There is no way to its server. */
 static void
-fail_unreachable(struct own_lane *own)
+fail_unreachable(struct wait_lane *own)
 {
     const struct request *request = own->wait->request;
 
@@ -141,7 +141,7 @@ fail_unreachable(struct own_lane *own)
 static void
 on_lane(struct lane_lease *lease)
 {
-    struct own_lane *own = CONTAINER_OF(lease, struct own_lane, lease);
+    struct wait_lane *own = CONTAINER_OF(lease, struct wait_lane, lease);
 
     own->wait->laneless--;
     if (lease->lane != NULL)
@@ -154,7 +154,7 @@ on_lane(struct lane_lease *lease)
 static void
 on_gone(struct lane_lease *lease)
 {
-    struct own_lane *own = CONTAINER_OF(lease, struct own_lane, lease);
+    struct wait_lane *own = CONTAINER_OF(lease, struct wait_lane, lease);
 
     wait_lose(own->wait->session, own->server->mark);
     own->server = NULL;
@@ -165,10 +165,10 @@ on_gone(struct lane_lease *lease)
     }
 }
 
-struct own_lane *
-own_lane_new(struct wait *wait, struct server *server, struct lane_key key)
+struct wait_lane *
+wait_lane_new(struct wait *wait, struct server *server, struct lane_key key)
 {
-    struct own_lane *own = MEM_NEW(struct own_lane);
+    struct wait_lane *own = MEM_NEW(struct wait_lane);
 
     own->wait = wait;
     own->server = server;
@@ -180,7 +180,7 @@ own_lane_new(struct wait *wait, struct server *server, struct lane_key key)
 }
 
 void
-own_lane_stop(struct own_lane *own)
+wait_lane_stop(struct wait_lane *own)
 {
     struct lane *lane = own->lease.lane;
 
@@ -194,9 +194,9 @@ own_lane_stop(struct own_lane *own)
 }
 
 void
-own_lane_free(struct own_lane *own)
+wait_lane_free(struct wait_lane *own)
 {
-    own_lane_stop(own);
+    wait_lane_stop(own);
     if (own->lease.lane != NULL)
         server_end_lease(own->server, &own->lease);
     LIST_REMOVE(own, link);
@@ -204,11 +204,11 @@ own_lane_free(struct own_lane *own)
     mem_free(own);
 }
 
-struct own_lane *
-own_lane_find(const struct wait *wait, const struct server *server,
-         struct lane_key key)
+struct wait_lane *
+wait_lane_find(const struct wait *wait, const struct server *server,
+               struct lane_key key)
 {
-    struct own_lane *own;
+    struct wait_lane *own;
 
     LIST_FOREACH(own, &wait->lanes, link)
     {
@@ -223,9 +223,9 @@ static struct lane *
 lane_to(const struct session *session, const struct server *server,
         struct lane_key key)
 {
-    const struct own_lane *own =
+    const struct wait_lane *own =
         session->wait == NULL ? NULL
-                              : own_lane_find(session->wait, server, key);
+                              : wait_lane_find(session->wait, server, key);
 
     return own == NULL ? NULL : own->lease.lane;
 }
@@ -271,7 +271,7 @@ wait_release_lane(const struct session *session, const struct server *server,
 }
 
 void
-own_lane_lease(struct own_lane *own)
+wait_lane_lease(struct wait_lane *own)
 {
     struct session *session = own->wait->session;
 
@@ -282,7 +282,7 @@ own_lane_lease(struct own_lane *own)
 }
 
 void
-own_lane_ask(struct own_lane *own)
+wait_lane_ask(struct wait_lane *own)
 {
     if (own->lease.is_waiting)
         own->wait->laneless++;

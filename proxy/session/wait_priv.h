@@ -7,8 +7,8 @@
 #include "session/wait.h"
 #include "session/wait_look.h"
 
-struct own_lane {
-    LIST_ENTRY(own_lane) link;
+struct wait_lane {
+    LIST_ENTRY(wait_lane) link;
     struct lane_lease lease;
     struct server *server; /* whose it is or shall be; NULL: it is lost */
     uint32_t shard;        /* in the generation by which it was asked last */
@@ -22,7 +22,7 @@ struct own_lane {
 
 struct wait {
     struct session *session;
-    LIST_HEAD(, own_lane) lanes;
+    LIST_HEAD(, wait_lane) lanes;
     struct request *request; /* WAIT, while it is unanswered */
     uint32_t left;           /* lanes that are asked */
     uint32_t laneless;       /* of these, that are waited for */
@@ -37,23 +37,23 @@ struct wait {
 /* What was written to the servers with these marks may be lost. */
 void wait_lose(struct session *session, uint64_t marks);
 /* One answer more is there, or will not come. */
-void wait_take_answer(struct own_lane *own);
+void wait_take_answer(struct wait_lane *own);
 
 /* --- wait_lane.c ------------------------------------------------------------ */
 
 /* A new one, without a lane. */
-struct own_lane *own_lane_new(struct wait *wait, struct server *server,
-                              struct lane_key key);
+struct wait_lane *wait_lane_new(struct wait *wait, struct server *server,
+                                struct lane_key key);
 /* The one with a lane to the server, or NULL. */
-struct own_lane *own_lane_find(const struct wait *wait,
-                               const struct server *server,
-                               struct lane_key key) MUST_CHECK;
+struct wait_lane *wait_lane_find(const struct wait *wait,
+                                 const struct server *server,
+                                 struct lane_key key) MUST_CHECK;
 /* Get it a lane, at once or later. */
-void own_lane_lease(struct own_lane *own);
+void wait_lane_lease(struct wait_lane *own);
 /* Ask it, when it has a lane. */
-void own_lane_ask(struct own_lane *own);
+void wait_lane_ask(struct wait_lane *own);
 /* Nobody waits for its answer any more. */
-void own_lane_stop(struct own_lane *own);
-void own_lane_free(struct own_lane *own);
+void wait_lane_stop(struct wait_lane *own);
+void wait_lane_free(struct wait_lane *own);
 
 #endif
