@@ -2,6 +2,9 @@
  * tests/unit/config/test_files.c - whole files: those of twemproxy's users
  * and our own samples.  CONF_DIR is the folder of the samples.
  */
+#include <string.h>
+
+#include "config/slurp.h"
 #include "config_case.h"
 
 static void
@@ -185,6 +188,38 @@ START_TEST(sample_loads)
 }
 END_TEST
 
+/* What stands between the first line that is "```yaml" and the next "```". */
+static struct view
+example_of(struct view text)
+{
+    struct view head = VIEW("\n```yaml\n"), foot = VIEW("\n```\n");
+    const char *from = memmem(text.data, text.len, head.data, head.len);
+
+    ck_assert_ptr_nonnull(from);
+    from += head.len;
+    size_t rest = text.len - (size_t)(from - text.data);
+    const char *to = memmem(from, rest, foot.data, foot.len);
+    ck_assert_ptr_nonnull(to);
+    return view_of(from, (size_t)(to - from) + 1);
+}
+
+START_TEST(example_in_the_readme_loads)
+{
+    struct buf text = {0}, messages = {0};
+    struct error error;
+
+    ck_assert_int_eq(slurp(CONF_DIR "/../README.md", 1 << 20, &text, &error),
+                     0);
+    struct settings *settings = settings_parse(
+        "README.md", example_of(buf_view(&text)), &messages);
+    ck_assert_msg(settings != NULL, "%.*s", (int)messages.len, messages.data);
+    ck_assert_uint_eq(messages.len, 0);
+    settings_free(&settings);
+    buf_fini(&messages);
+    buf_fini(&text);
+}
+END_TEST
+
 /* The sample says that it shows the defaults. */
 START_TEST(sample_of_everything_shows_the_defaults)
 {
@@ -216,6 +251,7 @@ main(void)
     tcase_add_test(tcase, file_that_comes_with_twemproxy_loads);
     tcase_add_test(tcase, every_key_of_twemproxy_loads);
     tcase_add_loop_test(tcase, sample_loads, 0, ARRAY_LEN(samples));
+    tcase_add_test(tcase, example_in_the_readme_loads);
     tcase_add_test(tcase, sample_of_everything_shows_the_defaults);
     return unit_run("config", tcase);
 }
