@@ -76,9 +76,10 @@ append_found(struct buf *out, const struct node *node)
     if (node_is_empty(node))
         buf_append_str(out, "nothing");
     else if (node->kind == NODE_LIST)
-        buf_append_str(out, "a list");
+        buf_append_str(out, node->count == 0 ? "an empty list" : "a list");
     else if (node->kind == NODE_MAP)
-        buf_append_str(out, "a map of keys");
+        buf_append_str(out, node->count == 0 ? "an empty map of keys"
+                                             : "a map of keys");
     else
         buf_append_str(out, log_quote(quoted, sizeof(quoted),
                                       node_text(node)));

@@ -76,11 +76,11 @@ static const struct refusal refusals[] = {
      "t.yml:2:11: error: a.listen: found \"h\", allowed host:port, [v6]:port "
      "or /path [octal mode]\n"},
     {"a:\n  listen: [h:1, {}]\n  redis: true\n" SERVERS,
-     "t.yml:2:17: error: a.listen: found a map of keys, allowed host:port, "
-     "[v6]:port or /path [octal mode]\n"},
+     "t.yml:2:17: error: a.listen: found an empty map of keys, allowed "
+     "host:port, [v6]:port or /path [octal mode]\n"},
     {"a:\n  listen: []\n  redis: true\n" SERVERS,
-     "t.yml:2:11: error: a.listen: found a list, allowed 1 to 16 of host:port,"
-     " [v6]:port or /path [octal mode]\n"},
+     "t.yml:2:11: error: a.listen: found an empty list, allowed 1 to 16 of "
+     "host:port, [v6]:port or /path [octal mode]\n"},
     {HEAD SERVERS "  distribution: ketma\n",
      "t.yml:5:17: error: a.distribution: found \"ketma\", allowed one of "
      "ketama, modula, modulo, random, range, slots\n"},
@@ -97,8 +97,8 @@ static const struct refusal refusals[] = {
      "t.yml:5:13: error: a.hash_tag: found \"{\", allowed exactly two "
      "characters such as \"{}\"\n"},
     {HEAD SERVERS "  hash_tag: {}\n",
-     "t.yml:5:13: error: a.hash_tag: found a map of keys, allowed exactly two "
-     "characters such as \"{}\"\n"},
+     "t.yml:5:13: error: a.hash_tag: found an empty map of keys, allowed "
+     "exactly two characters such as \"{}\"\n"},
     {"a:\n  listen: h:1\n  redis: false\n" SERVERS,
      "t.yml:3:10: error: a.redis: found \"false\", allowed true: memcached is "
      "not spoken here\n"},
@@ -163,7 +163,10 @@ static const struct refusal refusals[] = {
     {HEAD "  servers: [h:1:0]\n",
      "t.yml:4:13: error: a.servers: found \"h:1:0\", allowed host:port:weight "
      "[name] or /path:weight [name] with a weight from 1 to 2147483647\n"},
-    {HEAD "  servers: [[]]\n",
+    {HEAD "  servers: []\n",
+     "t.yml:4:12: error: a.servers: found an empty list, allowed a list of "
+     "host:port:weight [name]\n"},
+    {HEAD "  servers: [[x]]\n",
      "t.yml:4:13: error: a.servers: found a list, allowed host:port:weight "
      "[name], /path:weight [name] or {name: X, address: Y, ...}\n"},
     {HEAD "  servers: [h:1:1 x, h:2:1 x]\n",

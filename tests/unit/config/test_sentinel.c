@@ -70,8 +70,8 @@ static const struct {
     const char *message;
 } refusals[] = {
     {HEAD "  sentinels: []\n" SERVER,
-     "t.yml:5:14: error: a.sentinels: found a list, allowed a list of 1 to 32 "
-     "addresses host:port\n"
+     "t.yml:5:14: error: a.sentinels: found an empty list, allowed a "
+     "list of 1 to 32 addresses host:port\n"
      "t.yml:6:23: error: a.servers.master: found without sentinels, allowed "
      "only together with it\n"
      "t.yml:6:13: error: a.servers.address: found nothing, allowed host:port, "
