@@ -88,6 +88,27 @@ check_alone(struct report *report, const struct node *map,
                      distribution_name(pool->distribution));
 }
 
+/* Keys that only such pools look at. */
+static const char *const cluster_keys[] = {
+    "cluster_refresh_interval",
+    "cluster_refresh_min",
+};
+static const char *const replica_keys[] = {
+    "read_from", "zone", "zones", "replica_max_lag", "replica_check_interval",
+};
+
+static void
+check_without(struct report *report, const struct node *map,
+              const char *const *keys, size_t count, const char *missing)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct view key = view_str(keys[i]);
+        if (node_find(map, key) != NULL)
+            report_error(report, node_key_mark(map, key), keys[i],
+                         "found without %s", missing);
+    }
+}
+
 void
 cluster_check(struct report *report, const struct node *map,
               const struct pool_settings *pool)
@@ -98,10 +119,13 @@ cluster_check(struct report *report, const struct node *map,
 
     if (is_cluster)
         check_alone(report, map, pool);
-    else if (!has_replicas && node_find(map, VIEW("read_from")) != NULL)
-        report_error(report, node_key_mark(map, VIEW("read_from")),
-                     "read_from", "found without cluster or sentinels, "
-                     "allowed only together with one of them");
+    else
+        check_without(report, map, cluster_keys, ARRAY_LEN(cluster_keys),
+                      "cluster, allowed only together with it");
+    if (!has_replicas)
+        check_without(report, map, replica_keys, ARRAY_LEN(replica_keys),
+                      "cluster or sentinels, allowed only together with one "
+                      "of them");
     if (pool->read_from == READ_FROM_ZONE && pool->zone == NULL)
         report_error(report, node_key_mark(map, VIEW("read_from")),
                      "read_from", "found zone without the key zone, allowed "
@@ -110,10 +134,6 @@ cluster_check(struct report *report, const struct node *map,
         report_error(report, node_key_mark(map, VIEW("announce")), "announce",
                      "found without cluster_emulation, allowed only together "
                      "with it");
-    if (!has_replicas && node_find(map, VIEW("zones")) != NULL)
-        report_error(report, node_key_mark(map, VIEW("zones")), "zones",
-                     "found without cluster or sentinels, allowed only "
-                     "together with one of them");
 }
 
 void

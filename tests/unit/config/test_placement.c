@@ -334,6 +334,23 @@ START_TEST(cluster_that_makes_no_sense_is_refused)
     expect_refused(SLOTS "  zones: {1.2.3.4: z}\n  servers: [h:1:1]\n",
                    "t.yml:4:3: error: a.zones: found without cluster or "
                    "sentinels, allowed only together with one of them\n");
+    expect_refused(SLOTS "  zone: z\n  servers: [h:1:1]\n",
+                   "t.yml:4:3: error: a.zone: found without cluster or "
+                   "sentinels, allowed only together with one of them\n");
+    expect_refused(SLOTS "  replica_max_lag: 1s\n  servers: [h:1:1]\n"
+                         "  replica_check_interval: 1s\n",
+                   "t.yml:4:3: error: a.replica_max_lag: found without "
+                   "cluster or sentinels, allowed only together with one of "
+                   "them\n"
+                   "t.yml:6:3: error: a.replica_check_interval: found without "
+                   "cluster or sentinels, allowed only together with one of "
+                   "them\n");
+    expect_refused(SLOTS "  cluster_refresh_interval: 1s\n"
+                         "  cluster_refresh_min: 1s\n  servers: [h:1:1]\n",
+                   "t.yml:4:3: error: a.cluster_refresh_interval: found "
+                   "without cluster, allowed only together with it\n"
+                   "t.yml:5:3: error: a.cluster_refresh_min: found without "
+                   "cluster, allowed only together with it\n");
     expect_refused(CLUSTER "  read_from: whoever\n",
                    "t.yml:5:14: error: a.read_from: found \"whoever\", allowed"
                    " primary, replica, prefer_replica, nearest or zone\n");

@@ -11,6 +11,8 @@
 #define POOL_HEAD "a:\n  listen: h:1\n  redis: true\n  servers: [h:1:1 s]\n"
 #define NAMED_HEAD "a:\n  listen: h:1\n  sentinels: [h:2]\n" \
                    "  servers: [{master: m}]\n"
+#define CLUSTER_HEAD "a:\n  listen: h:1\n  distribution: slots\n" \
+                     "  cluster: [h:2]\n"
 #define PROCESS_HEAD POOL_HEAD "pointsman:\n"
 
 static const struct value_row pool_rows[] = {
@@ -159,14 +161,24 @@ check_row(const char *head, const struct value_row *row)
     }
 }
 
+/* A pool in which the key has an effect. */
+static const char *
+pool_head(const char *key)
+{
+    if (strncmp(key, "sentinel_", 9) == 0 || strcmp(key, "failover_hold") == 0)
+        return NAMED_HEAD;
+    if (strncmp(key, "cluster_refresh_", 16) == 0 ||
+        strncmp(key, "replica_", 8) == 0 || strcmp(key, "zone") == 0)
+        return CLUSTER_HEAD;
+    return POOL_HEAD;
+}
+
 START_TEST(pool_key_keeps_its_type_and_limits)
 {
     /* Secrets may hold any bytes but NUL and have a test of their own. */
     const struct value_row *row = &pool_rows[_i];
-    bool is_named = strncmp(row->key, "sentinel_", strlen("sentinel_")) == 0 ||
-        strcmp(row->key, "failover_hold") == 0;
 
-    check_row(is_named ? NAMED_HEAD : POOL_HEAD, row);
+    check_row(pool_head(row->key), row);
 }
 END_TEST
 
