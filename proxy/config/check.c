@@ -78,6 +78,19 @@ check_eject(struct report *report, const struct node *map,
                  distribution_name(pool->distribution));
 }
 
+/* Two keys that say the opposite of each other. */
+static void
+check_eject_twice(struct report *report, const struct node *map,
+                  const struct pool_settings *pool)
+{
+    if (pool->on_server_down == DOWN_EJECT &&
+        !pool->auto_eject_hosts &&
+        node_find(map, VIEW("auto_eject_hosts")) != NULL)
+        report_error(report, node_key_mark(map, VIEW("on_server_down")),
+                     "on_server_down", "found eject together with "
+                     "auto_eject_hosts: false, allowed one of the two");
+}
+
 static void
 check_reconnect(struct report *report, const struct node *map,
                 const struct pool_settings *pool)
@@ -140,6 +153,7 @@ check_pool(struct report *report, const struct node *map,
     check_connections(report, map, pool);
     check_user(report, map, pool);
     check_eject(report, map, pool);
+    check_eject_twice(report, map, pool);
     cluster_check(report, map, pool);
     sentinel_conf_check(report, map, pool);
 }

@@ -9,6 +9,7 @@
 #include "config/address.h"
 #include "config/resolver.h"
 #include "config/section.h"
+#include "config/units.h"
 
 #define WORKERS_MAX 64
 /* twemproxy's port. */
@@ -105,16 +106,34 @@ process_settings_init(struct settings *settings)
     ASSERT(allowed == NULL);
 }
 
+static void
+check_ttl(struct report *report, const struct node *map,
+          const struct settings *settings)
+{
+    bool has_min = node_find(map, VIEW("resolve_ttl_min")) != NULL;
+    struct view key =
+        has_min ? VIEW("resolve_ttl_min") : VIEW("resolve_ttl_max");
+    char min[UNITS_TEXT_SIZE], max[UNITS_TEXT_SIZE];
+
+    if (settings->resolve_ttl_min_ms > settings->resolve_ttl_max_ms)
+        report_error(report, node_key_mark(map, key), "resolve_ttl_min",
+                     "found %s, allowed up to resolve_ttl_max (%s)",
+                     units_print_msec(min, settings->resolve_ttl_min_ms),
+                     units_print_msec(max, settings->resolve_ttl_max_ms));
+}
+
 void
 process_settings_read(struct report *report, const struct node *map,
              struct settings *settings)
 {
     report->section = PROCESS_SECTION;
-    if (map->kind == NODE_MAP)
+    if (map->kind == NODE_MAP) {
         section_read(report, map, &process_section, settings);
-    else
+        check_ttl(report, map, settings);
+    } else {
         report_error(report, map->at, NULL, "found no keys, allowed a map of "
                      "them such as workers: auto");
+    }
     report->section = NULL;
 }
 

@@ -15,6 +15,9 @@ static const struct refusal refusals[] = {
     {HEAD SERVERS "  distribution: modulo\n  on_server_down: eject\n",
      "t.yml:6:3: error: a.on_server_down: found servers to be ejected with "
      "distribution modulo, allowed with ketama, modula and random\n"},
+    {HEAD SERVERS "  auto_eject_hosts: false\n  on_server_down: eject\n",
+     "t.yml:6:3: error: a.on_server_down: found eject together with "
+     "auto_eject_hosts: false, allowed one of the two\n"},
     {HEAD SERVERS "  transactions: split\n",
      "t.yml:5:17: error: a.transactions: found \"split\", allowed queued or "
      "direct\n"},
@@ -41,6 +44,12 @@ static const struct refusal refusals[] = {
      "t.yml:5:23: error: pointsman.resolver: found \"127.0.0.1\", allowed "
      "the address and port of a name server, such as 127.0.0.1:53, or a list "
      "of up to 8 of them\n"},
+    {HEAD SERVERS "pointsman: {resolve_ttl_min: 2m}\n",
+     "t.yml:5:13: error: pointsman.resolve_ttl_min: found 2m, allowed up to "
+     "resolve_ttl_max (1m)\n"},
+    {HEAD SERVERS "pointsman: {resolve_ttl_max: 500ms}\n",
+     "t.yml:5:13: error: pointsman.resolve_ttl_min: found 1s, allowed up to "
+     "resolve_ttl_max (500ms)\n"},
     {HEAD SERVERS "pointsman: {log_level: loud}\n",
      "t.yml:5:24: error: pointsman.log_level: found \"loud\", allowed error, "
      "warn, info or debug\n"},

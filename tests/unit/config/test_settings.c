@@ -37,6 +37,10 @@ companion(const char *key)
         return "  reconnect_max: 10m\n";
     if (view_equal(name, VIEW("reconnect_max")))
         return "  reconnect_min: 1\n";
+    if (view_equal(name, VIEW("resolve_ttl_min")))
+        return "  resolve_ttl_max: 24h\n";
+    if (view_equal(name, VIEW("resolve_ttl_max")))
+        return "  resolve_ttl_min: 10\n";
     if (view_equal(name, VIEW("server_connections")))
         return "  connections_per_server: 100000\n";
     if (view_equal(name, VIEW("output_low_water")))
