@@ -294,6 +294,21 @@ check_placement(struct report *report, const struct node *map,
     }
 }
 
+/* A key that nobody owns is refused, which may be meant. */
+static void
+check_gap(struct report *report, const struct node *map,
+          const struct route *route)
+{
+    struct buf ranges = {0};
+
+    if (route_gap(route, &ranges))
+        report_warning(report, node_key_mark(map, VIEW("servers")), "servers",
+                       "keys between %.*s belong to no server and are refused; "
+                       "one with default: true would have them",
+                       (int)MIN(ranges.len, (size_t)400), ranges.data);
+    buf_fini(&ranges);
+}
+
 void
 check_route(struct report *report, const struct node *map,
             const struct pool_settings *pool)
@@ -304,6 +319,8 @@ check_route(struct report *report, const struct node *map,
     if (route == NULL)
         report_error(report, node_key_mark(map, VIEW("servers")), "servers",
                      "%s", error.text);
+    else
+        check_gap(report, map, route);
     route_free(&route);
 }
 

@@ -267,9 +267,46 @@ range_explain(const struct route *route, struct view part, struct buf *out)
         append_range(out, table->by, &owned->range);
 }
 
+/* Is there a key behind the one range and before the other? */
+static bool
+is_apart(enum range_by by, const struct range_spec *range,
+         const struct range_spec *next)
+{
+    if (by == RANGE_BY_NUMBER)
+        return range->to_number + 1 < next->from_number;
+    return !view_equal(range->before_bytes, next->from_bytes);
+}
+
+static void
+append_owned(const struct route *route, enum range_by by,
+             const struct owned_range *owned, struct buf *out)
+{
+    append_range(out, by, &owned->range);
+    buf_printf(out, " of \"%s\"", route->names[owned->shard]);
+}
+
+static bool
+range_gap(const struct route *route, struct buf *out)
+{
+    const struct range_table *table = route->table;
+    size_t i = 1;
+
+    while (i < table->count &&
+           !is_apart(table->by, &table->ranges[i - 1].range,
+                     &table->ranges[i].range))
+        i++;
+    if (i >= table->count || table->outside != ROUTE_NONE)
+        return false;
+    append_owned(route, table->by, &table->ranges[i - 1], out);
+    buf_append_str(out, " and ");
+    append_owned(route, table->by, &table->ranges[i], out);
+    return true;
+}
+
 const struct placement range_placement = {
     .build = range_build,
     .free = range_free,
     .find = range_find,
     .explain = range_explain,
+    .gap = range_gap,
 };

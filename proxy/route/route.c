@@ -211,3 +211,9 @@ route_explain(const struct route *route, struct view key, struct buf *out)
     route->placement->explain(route, part, out);
     explain_shard(route, part, out);
 }
+
+bool
+route_gap(const struct route *route, struct buf *out)
+{
+    return route->placement->gap != NULL && route->placement->gap(route, out);
+}

@@ -119,4 +119,8 @@ struct view route_tagged(const struct route *route, struct view key);
  * The shard is `none` for ROUTE_NONE, and `any` where it is drawn by dice. */
 void route_explain(const struct route *route, struct view key, struct buf *out);
 
+/* The first two ranges between which there are keys that belong nowhere, for
+ * people: 1-9 of "low" and 20-29 of "high".  False if there are none. */
+bool route_gap(const struct route *route, struct buf *out) MUST_CHECK;
+
 #endif

@@ -27,6 +27,8 @@ struct placement {
     /* Append " field=value" for each step between `part` and the shard. */
     void (*explain)(const struct route *route, struct view part,
                     struct buf *out);
+    /* As route_gap(); NULL where there is none. */
+    bool (*gap)(const struct route *route, struct buf *out);
     bool uses_hash;
     bool is_drawn; /* by dice: the key does not tell the shard */
 };

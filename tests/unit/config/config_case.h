@@ -62,15 +62,22 @@ expect_refused(const char *text, const char *messages)
     case_fini(&c);
 }
 
-/* The only pool of a text that is accepted without a word. */
+/* The only pool of a text that is accepted with exactly these messages. */
 static inline const struct pool_settings *
-case_pool(struct config_case *c, const char *text)
+case_pool_with(struct config_case *c, const char *messages, const char *text)
 {
     *c = case_parse(text);
     expect_accepted(c, text);
-    ck_assert_str_eq(c->messages.data, "");
+    ck_assert_str_eq(c->messages.data, messages);
     ck_assert_uint_eq(c->settings->pool_count, 1);
     return &c->settings->pools[0];
+}
+
+/* ... without a word. */
+static inline const struct pool_settings *
+case_pool(struct config_case *c, const char *text)
+{
+    return case_pool_with(c, "", text);
 }
 
 #endif

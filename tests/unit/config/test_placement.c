@@ -9,6 +9,10 @@
 #define BYTES RANGE "  range_by: bytes\n"
 #define SLOTS HEAD "  distribution: slots\n"
 
+#define GAP(line, ranges) \
+    "t.yml:" line ": warning: a.servers: keys between " ranges " belong to no " \
+    "server and are refused; one with default: true would have them\n"
+
 /* The name of the server that has the key, "-" for none. */
 static void
 expect_server(const struct pool_settings *pool, const char *key,
@@ -28,8 +32,9 @@ expect_server(const struct pool_settings *pool, const char *key,
 START_TEST(ranges_by_number_include_both_ends)
 {
     struct config_case c;
-    const struct pool_settings *pool = case_pool(
-        &c, RANGE "  range_by: number\n  servers:\n"
+    const struct pool_settings *pool = case_pool_with(
+        &c, GAP("5:3", "10-19 of \"mid\" and 30-18446744073709551615 of \"top\""),
+        RANGE "  range_by: number\n  servers:\n"
                   "    - {name: low, address: h:1, to: 9}\n"
                   "    - {name: mid, address: h:1, from: 10, to: 19}\n"
                   "    - {name: top, address: h:2, from: 30}\n");
@@ -49,8 +54,9 @@ END_TEST
 START_TEST(ranges_by_bytes_end_before_the_next_key)
 {
     struct config_case c;
-    const struct pool_settings *pool = case_pool(
-        &c, BYTES "  servers:\n"
+    const struct pool_settings *pool = case_pool_with(
+        &c, GAP("5:3", "\"m\"..\"m\\x00\" of \"mid\" and \"n\".. of \"top\""),
+        BYTES "  servers:\n"
                   "    - {name: low, address: h:1, before: m}\n"
                   "    - {name: mid, address: h:1, from: m, before: \"m\\0\"}\n"
                   "    - {name: top, address: h:2, from: n}\n");
@@ -249,7 +255,7 @@ expect_route_refuses(const char *text, const char *place)
     case_fini(&c);
 }
 
-START_TEST(overlaps_and_gaps_are_refused)
+START_TEST(overlaps_and_slots_of_nobody_are_refused)
 {
     expect_route_refuses(
         RANGE "  servers: [{name: x, address: h:1, from: 1, to: 5}, "
@@ -381,7 +387,7 @@ main(void)
     tcase_add_loop_test(tcase,
                         range_slot_or_key_that_makes_no_sense_is_refused, 0,
                         ARRAY_LEN(refusals));
-    tcase_add_test(tcase, overlaps_and_gaps_are_refused);
+    tcase_add_test(tcase, overlaps_and_slots_of_nobody_are_refused);
     tcase_add_test(tcase, cluster_may_be_emulated_by_any_pool);
     tcase_add_test(tcase, cluster_is_given_by_seeds_in_place_of_servers);
     tcase_add_test(tcase, cluster_that_makes_no_sense_is_refused);

@@ -320,6 +320,62 @@ START_TEST(explanation_names_number_and_range)
 }
 END_TEST
 
+static void
+expect_gap(const struct route_spec *spec, const char *ranges)
+{
+    struct route *route = make_route(spec);
+    struct buf text = {0};
+
+    ck_assert(route_gap(route, &text) == (ranges != NULL));
+    if (ranges != NULL)
+        ck_assert(view_equal(buf_view(&text), view_str(ranges)));
+    buf_fini(&text);
+    route_free(&route);
+}
+
+START_TEST(gap_between_ranges_is_found)
+{
+    struct route_shard_spec shards[] = {owner("high", high, 2),
+                                        owner("low", low, 1)};
+    struct route_spec spec = spec_of(RANGE_BY_NUMBER, shards, 2);
+
+    expect_gap(&spec, "1001-2000 of \"high\" and 5000-18446744073709551615 of "
+                      "\"high\"");
+    shards[1].is_default = true;
+    expect_gap(&spec, NULL);
+    spec.shards = &shards[1];
+    spec.shard_count = 1;
+    shards[1].is_default = false;
+    expect_gap(&spec, NULL);
+}
+END_TEST
+
+START_TEST(gap_between_texts_is_found)
+{
+    const struct range_spec first = texts("", "m"), next = texts("m", "t"),
+                            last = texts("tt", NULL);
+    struct route_shard_spec shards[] = {owner("a", &first, 1),
+                                        owner("b", &next, 1),
+                                        owner("c", &last, 1)};
+    struct route_spec spec = spec_of(RANGE_BY_BYTES, shards, 3);
+
+    expect_gap(&spec, "\"m\"..\"t\" of \"b\" and \"tt\".. of \"c\"");
+    spec.shard_count = 2;
+    expect_gap(&spec, NULL);
+}
+END_TEST
+
+START_TEST(other_distributions_have_no_gaps)
+{
+    struct route_shard_spec shards[] = {shard("a", 1), shard("b", 1)};
+    struct route_spec spec = {.distribution = DISTRIBUTION_KETAMA,
+                              .shards = shards,
+                              .shard_count = 2};
+
+    expect_gap(&spec, NULL);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -339,6 +395,9 @@ main(void)
         no_ranges_at_all_and_two_defaults_are_refused,
         dead_server_keeps_its_range,
         explanation_names_number_and_range,
+        gap_between_ranges_is_found,
+        gap_between_texts_is_found,
+        other_distributions_have_no_gaps,
     };
 
     return run_tests("range", tests, ARRAY_LEN(tests));
