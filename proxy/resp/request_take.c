@@ -188,10 +188,12 @@ take_minus(struct request_scan *scan, struct request_input *in)
 static enum resp_result
 finish_count(struct request_scan *scan, const struct request_limits *limits)
 {
-    if (scan->number > INT32_MAX || scan->number > limits->max_args)
+    if (scan->number > INT32_MAX)
         return fail_length(scan);
     if (limits->unauthenticated && scan->number > UNAUTHENTICATED_ARGS)
         return fail(scan, "unauthenticated multibulk length");
+    if (scan->number > limits->max_args)
+        return fail_length(scan);
     if (scan->number == 0) {
         scan->kind = REQUEST_EMPTY;
         return done(scan);

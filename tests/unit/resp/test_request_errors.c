@@ -122,6 +122,7 @@ END_TEST
 
 START_TEST(strangers_may_send_ten_words_of_16_kilobytes)
 {
+    struct request_limits narrow = {1000, RESP_MAX_BULK, true};
     struct request_scan scan;
     struct buf text = {0};
 
@@ -138,6 +139,10 @@ START_TEST(strangers_may_send_ten_words_of_16_kilobytes)
                      RESP_AGAIN);
     expect_refusal(&CLOSED, VIEW("*11\r\n"),
                    "unauthenticated multibulk length");
+    expect_refusal(&narrow, VIEW("*1001\r\n"),
+                   "unauthenticated multibulk length");
+    expect_refusal(&narrow, VIEW("*2147483648\r\n"),
+                   "invalid multibulk length");
     expect_refusal(&CLOSED, VIEW("*1\r\n$16385\r\n"),
                    "unauthenticated bulk length");
     expect_refusal(&CLOSED, VIEW("*1\r\n$536870913\r\n"),
