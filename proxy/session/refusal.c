@@ -3,7 +3,6 @@
  */
 #include "base/log.h"
 #include "command/refuse.h"
-#include "resp/encode.h"
 #include "session/incoming.h"
 #include "session/note.h"
 #include "session/session.h"
@@ -102,12 +101,22 @@ no_shard(struct session *session, const struct command *command,
                  &session->pool->stats->errors_no_shard);
 }
 
+/* Whatever EXEC is refused for, servers say that nothing was executed. */
+static const char *
+exec_prefix(const struct command *command)
+{
+    return command->id == COMMAND_ID_EXEC
+        ? "EXECABORT Transaction discarded because of: "
+        : "";
+}
+
 void
 no_auth(struct session *session, const struct command *command)
 {
     struct buf *out = scratch(session);
 
-    encode_error(out, VIEW("NOAUTH Authentication required."));
+    buf_printf(out, "-%sNOAUTH Authentication required.\r\n",
+               exec_prefix(command));
     answer_error(session, command, out, &session->pool->stats->errors_noauth);
 }
 
@@ -115,15 +124,13 @@ void
 no_permission(struct session *session, const struct command *command)
 {
     struct buf *out = scratch(session);
-    bool is_exec = command->id == COMMAND_ID_EXEC;
 
-    if (is_exec)
+    if (command->id == COMMAND_ID_EXEC)
         transaction_abort(session);
     buf_printf(out,
                "-%sNOPERM this user has no permissions to run the '%s' "
                "command\r\n",
-               is_exec ? "EXECABORT Transaction discarded because of: " : "",
-               command->name);
+               exec_prefix(command), command->name);
     answer_error(session, command, out, &session->pool->stats->errors_noperm);
 }
 
