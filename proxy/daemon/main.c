@@ -32,10 +32,12 @@ struct command_line {
     char **argv;
 };
 
+/* `word`: what the problem is with, or NULL. */
 static void
-leave_with_usage(const char *problem)
+leave_with_usage(const char *problem, const char *word)
 {
-    fprintf(stderr, "pointsman: %s\n%s", problem, usage);
+    fprintf(stderr, "pointsman: %s%s%s\n%s", problem,
+            word == NULL ? "" : ": ", word == NULL ? "" : word, usage);
     exit(EXIT_FAILURE);
 }
 
@@ -72,6 +74,8 @@ parse_options(struct command_line *line, int argc, char **argv)
     }
     line->argc = argc - optind;
     line->argv = argv + optind;
+    if (line->action != ACTION_ROUTE && line->argc > 0)
+        leave_with_usage("there is a word too many", line->argv[0]);
 }
 
 static void
@@ -84,11 +88,9 @@ parse_command_line(struct command_line *line, int argc, char **argv)
     }
     parse_options(line, argc, argv);
     if (line->path == NULL)
-        leave_with_usage("a configuration FILE is needed (-c)");
+        leave_with_usage("a configuration FILE is needed (-c)", NULL);
     if (line->action == ACTION_ROUTE && line->argc < 2)
-        leave_with_usage("route wants a POOL and at least one KEY");
-    if (line->action != ACTION_ROUTE && line->argc > 0)
-        leave_with_usage("there are words too many");
+        leave_with_usage("route wants a POOL and at least one KEY", NULL);
 }
 
 static void

@@ -35,6 +35,18 @@ tool_check(const char *path)
     return EXIT_SUCCESS;
 }
 
+/* One line each, whatever the key has in it. */
+static void
+print_key(const char *key)
+{
+    for (const char *c = key; *c != '\0'; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            printf("\\x%02x", (unsigned)*c);
+        else
+            putchar(*c);
+    }
+}
+
 static void
 explain(const struct pool_settings *pool, const struct route *route,
         const char *key)
@@ -44,7 +56,8 @@ explain(const struct pool_settings *pool, const struct route *route,
     uint32_t shard = route_find(route, view_str(key), &dice);
 
     route_explain(route, view_str(key), &line);
-    printf("%s: %.*s", key, (int)line.len, line.data);
+    print_key(key);
+    printf(": %.*s", (int)line.len, line.data);
     if (pool_is_cluster(pool))
         printf(" (as the nodes of the cluster say, who are not asked here)");
     else if (shard != ROUTE_NONE && pool_is_named(pool))

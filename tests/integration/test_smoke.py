@@ -190,7 +190,8 @@ def test_a_good_file_passes(world):
 
 
 def test_a_route_can_be_asked_for(world):
-    result = world.run("route", "-c", "CONFIG", "demo", "a", "b", config="""\
+    result = world.run("route", "-c", "CONFIG", "demo", "a", "b", "b\n\x1b",
+                       config="""\
         demo:
           listen: 127.0.0.1:0
           redis: true
@@ -198,5 +199,14 @@ def test_a_route_can_be_asked_for(world):
         """)
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert len(lines) == 2
+    assert len(lines) == 3
     assert all("one" in line or "two" in line for line in lines), lines
+    assert lines[2].startswith(r'b\x0a\x1b: tag="b\x0a\x1b" ')
+
+
+def test_a_word_that_is_none_is_named(world):
+    for words in (("reload",), ("-t", "-c", "CONFIG", "reload")):
+        result = world.run(*words, config="")
+        assert result.returncode != 0
+        assert result.stderr.startswith(
+            "pointsman: there is a word too many: reload\nusage: ")
