@@ -13,7 +13,10 @@
 struct doubt {
     struct call call;
     struct request *request; /* a ref */
+    bool is_of_pool;         /* who asks, not the user any more */
 };
+
+static bool ask_as_pool(struct doubt *doubt);
 
 static void
 doubt_end(struct doubt *doubt, struct view line)
@@ -27,12 +30,31 @@ doubt_end(struct doubt *doubt, struct view line)
     mem_free(doubt);
 }
 
+/* Who may not ask is told so before the node looks at the keys. */
+static bool
+may_ask(struct view line)
+{
+    static const struct view refusals[] = {{"-NOPERM ", 8}, {"-NOAUTH ", 8}};
+
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
+        if (line.len >= refusals[i].len &&
+            view_equal(view_of(line.data, refusals[i].len), refusals[i]))
+            return false;
+    return true;
+}
+
 static void
 on_reply(struct call *call, const struct reply_piece *piece)
 {
-    if (piece->last)
-        doubt_end(CONTAINER_OF(call, struct doubt, call),
-                  view_of(piece->chunk->data + piece->off, piece->len));
+    struct doubt *doubt = CONTAINER_OF(call, struct doubt, call);
+    struct view line = view_of(piece->chunk->data + piece->off, piece->len);
+
+    if (!piece->last)
+        return;
+    if (may_ask(line))
+        doubt_end(doubt, line);
+    else if (!ask_as_pool(doubt))
+        doubt_end(doubt, VIEW(""));
 }
 
 static void
@@ -93,6 +115,24 @@ doubt_new(struct request *request, struct extent question)
     doubt->request = request;
     request->refs++;
     return doubt;
+}
+
+/* The user has no right to; what the answer is only we are told. */
+static bool
+ask_as_pool(struct doubt *doubt)
+{
+    const struct request *request = doubt->request;
+    const struct session *session = request->session;
+
+    if (session == NULL || doubt->is_of_pool)
+        return false;
+    struct lane_key key = attempt_lane_key(session, &request->attempt);
+    if (key.user == LOGIN_POOL)
+        return false;
+    key.user = LOGIN_POOL;
+    doubt->is_of_pool = true;
+    return server_submit(request_server(request), key, session->lane_number,
+                         &doubt->call);
 }
 
 static bool

@@ -8,7 +8,8 @@
  * Scripts and modules can answer anything, so their redirects are followed, and
  * their TRYAGAINs waited for, only when the same server says so as well about a
  * command of our own with the same keys, over the same connection if others share
- * that: it has just spoken, though control may have found the server down.
+ * that: it has just spoken, though control may have found the server down.  A user
+ * who may not ask is no matter: then the pool does, over a connection of its own.
  */
 #ifndef SESSION_DOUBT_H
 #define SESSION_DOUBT_H

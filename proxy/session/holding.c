@@ -3,8 +3,6 @@
  */
 #include "session/holding.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "command/outcome.h"
 #include "command/redirect.h"
@@ -315,19 +313,6 @@ take_refusal(struct request *request, struct attempt *attempt,
     hold_for_a_while(request, attempt);
 }
 
-/* Who may not ask is told so before the node looks at the keys. */
-static bool
-is_heard(struct view line)
-{
-    static const struct view deaf[] = {{"-NOPERM ", 8}, {"-NOAUTH ", 8}};
-
-    for (size_t i = 0; i < ARRAY_LEN(deaf); i++)
-        if (line.len >= deaf[i].len &&
-            memcmp(line.data, deaf[i].data, deaf[i].len) == 0)
-            return false;
-    return line.len > 0;
-}
-
 void
 holding_settle(struct request *request, struct view line)
 {
@@ -336,7 +321,7 @@ holding_settle(struct request *request, struct view line)
 
     ASSERT(attempt->hold == HOLD_DOUBT);
     holding_drop(request, attempt);
-    if (!is_heard(line) && is_redirect(attempt)) {
+    if (line.len == 0 && is_redirect(attempt)) {
         request_undo(request);
         leave_open(request, attempt);
         return;
