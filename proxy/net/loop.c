@@ -170,7 +170,7 @@ on_turn_end(struct ev_loop *ev, ev_prepare *watcher, int revents)
         loop->again = false;
         write_dirty(loop);
         write_overdue(loop);
-    } while (loop->again);
+    } while (loop->again || !TAILQ_EMPTY(&loop->dirty));
     empty_graves(loop);
     chunk_pool_settle(&loop->face.chunks);
 }

@@ -63,6 +63,29 @@ static const struct stream_ops ops = {
     .more_follows = more_follows,
 };
 
+static struct stream neighbour; /* whose output waits for nothing */
+
+static void
+push_to_neighbour(struct stream *of, size_t bytes)
+{
+    (void)of;
+    (void)bytes;
+    stream_push_copy(&neighbour, "b", 1);
+}
+
+static const struct stream_ops ops_of_neighbour = {
+    .on_input = nothing_in,
+    .on_sent = nothing_sent,
+    .on_end = no_end,
+};
+
+static const struct stream_ops ops_with_neighbour = {
+    .on_input = nothing_in,
+    .on_sent = push_to_neighbour,
+    .on_end = no_end,
+    .more_follows = more_follows,
+};
+
 /* The first message has come. */
 static void
 on_message(struct fd_watch *watch, void *arg)
@@ -299,6 +322,36 @@ START_TEST(it_leaves_when_the_stream_is_closed)
 }
 END_TEST
 
+/* The message that is awaited is the neighbour's. */
+static void
+setup_with_neighbour(wakeup_fn on_turn, int *first_far_end)
+{
+    int ends[2];
+
+    setup(on_turn);
+    ck_assert_int_eq(
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+    stream.ops = &ops_with_neighbour;
+    stream_open(&neighbour, loop, ends[0], &ops_of_neighbour);
+    fd_watch_stop(&far_watch);
+    *first_far_end = far_end;
+    far_end = ends[1];
+    fd_watch_start(&far_watch, loop, far_end, on_message, NULL);
+}
+
+START_TEST(what_is_pushed_when_it_has_left_does_not_wait)
+{
+    int first_far_end;
+
+    setup_with_neighbour(push_once, &first_far_end);
+    loop_run(loop);
+    assert_got("b");
+    stream_close(&neighbour);
+    teardown();
+    close(first_far_end);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -311,5 +364,6 @@ main(void)
     tcase_add_test(tests, it_leaves_though_more_comes_all_the_time);
     tcase_add_test(tests, much_does_not_wait);
     tcase_add_test(tests, it_leaves_when_the_stream_is_closed);
+    tcase_add_test(tests, what_is_pushed_when_it_has_left_does_not_wait);
     return unit_run("net", tests);
 }
