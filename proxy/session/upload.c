@@ -5,6 +5,7 @@
 
 #include "base/log_limit.h"
 #include "base/mem.h"
+#include "command/access.h"
 #include "command/keys.h"
 #include "resp/encode.h"
 #include "session/databases.h"
@@ -151,6 +152,15 @@ upload_command(const struct command_args *args, const struct request_scan *scan)
     return command;
 }
 
+/* What the pool's rules refuse is gathered, and refused in the ordinary way. */
+static bool
+is_allowed(const struct session *session, const struct command *command)
+{
+    const struct access *access = session->pool->settings->access;
+
+    return access == NULL || access_allows(access, command);
+}
+
 static void
 count_upload(struct session *session, const struct command *command)
 {
@@ -209,6 +219,8 @@ upload_try(struct session *session)
         !subscriber_is_old_style(session);
     const struct command *command =
         is_free ? upload_command(&args, scan) : NULL;
+    if (command != NULL && !is_allowed(session, command))
+        command = NULL;
     bool too_large = scan->known > settings->request_limit_bytes;
     bool is_short = session_is_short(session);
 
