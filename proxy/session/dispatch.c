@@ -481,12 +481,13 @@ act_in_sight(const struct incoming *in)
     monitor_end(&sighting, in);
 }
 
-/* What is no command yet waits for what servers say. */
+/* What is no command yet waits for what servers say.  (What was refused has been
+ * answered, though a barrier may be left of what stood in front of it.) */
 static bool
 must_wait(const struct incoming *in)
 {
     if (unlikely(in->command == NULL))
-        return in->session->barrier;
+        return in->session->barrier && in->session->in_flight > 0;
     return order_must_wait(in) ||
         (unlikely(in->session->pool->attention != 0) && pause_must_wait(in)) ||
         rights_must_wait(in);
