@@ -107,6 +107,7 @@ begin_refusal(struct session *session)
     }
     upload_begin(session, NULL);
     consume_all(session);
+    session_read_on(session); /* it may have waited for what was in front */
     return true;
 }
 
