@@ -5,19 +5,28 @@
 
 /* --- its end ------------------------------------------------------------------ */
 
-/* Its session goes on, if it is still there. */
-static void
-let_go(struct inquiry *inquiry)
+/* Its session, if it is still there, waits for it no longer. */
+static struct session *
+leave(struct inquiry *inquiry)
 {
     struct session *session = inquiry->session;
 
     timer_stop(&inquiry->timer);
     if (session == NULL)
-        return;
+        return NULL;
     inquiry->session = NULL;
     session->info->inquiry = NULL;
     session->in_flight--;
-    session_resume_later(session);
+    return session;
+}
+
+static void
+let_go(struct inquiry *inquiry)
+{
+    struct session *session = leave(inquiry);
+
+    if (session != NULL)
+        session_resume_later(session);
 }
 
 static void
@@ -130,6 +139,7 @@ inquiry_begin(struct inquiry *inquiry, const struct inquiry_ops *ops,
     timer_start(&inquiry->timer, (int64_t)pool->settings->request_timeout_ms);
     if (inquiry_ask(inquiry, user))
         return true;
+    (void)leave(inquiry); /* which is being looked at, and is not to be again */
     end(inquiry);
     return false;
 }

@@ -49,7 +49,7 @@ struct inquiry {
 };
 
 /* Ask for this session, as its user or as LOGIN_POOL; `body` is taken over.  False:
- * nobody can be asked, and it has ended without a word. */
+ * nobody can be asked, and it has ended without a word; the session does not wait. */
 bool inquiry_begin(struct inquiry *inquiry, const struct inquiry_ops *ops,
                    struct session *session, uint16_t user,
                    struct extent body) MUST_CHECK;

@@ -277,9 +277,10 @@ rights_must_wait(const struct incoming *in)
     if (!rights_count(session) || !is_asked_for(session, in->command) ||
         is_never(session, in->command) || is_known(in) || is_answered(in))
         return false;
-    if (TAILQ_EMPTY(&session->queue))
-        ask(in);
-    return true;
+    if (!TAILQ_EMPTY(&session->queue))
+        return true;
+    ask(in);
+    return !is_answered(in); /* it is, if nobody can be asked */
 }
 
 /* --- refusals ------------------------------------------------------------------- */
