@@ -74,11 +74,10 @@ part_for(struct grouping *group, struct view key, uint64_t *dice)
 }
 
 /* The argument number of a word of key i, the key itself being word 0. */
-static uint32_t
-word_of_key(const struct split *split, uint32_t i, uint32_t word)
+static inline uint32_t
+word_of_key(const struct split *split, const struct split_shape *shape,
+            uint32_t i, uint32_t word)
 {
-    const struct split_shape *shape = split_shape_of(split->command);
-
     if (shape->is_apart)
         return split->first_key + word * split->key_count + i;
     return split->first_key + i * shape->stride + word;
@@ -91,9 +90,10 @@ assign_parts(struct grouping *group, const struct command_args *args,
              uint64_t *dice)
 {
     struct split *split = group->split;
+    const struct split_shape *shape = split_shape_of(split->command);
 
     for (uint32_t i = 0; i < split->key_count; i++) {
-        struct view key = command_arg(args, word_of_key(split, i, 0));
+        struct view key = command_arg(args, word_of_key(split, shape, i, 0));
         uint32_t part = part_for(group, key, dice);
         if (part == ROUTE_NONE)
             return i;
@@ -186,9 +186,11 @@ split_count_keys(const struct command *command, const struct command_args *args)
 static void
 keep_names(struct split *split, const struct command_args *args)
 {
+    const struct split_shape *shape = split_shape_of(split->command);
+
     for (uint32_t i = 0; i < split->key_count; i++) {
         buf_append_view(&split->names,
-                        command_arg(args, word_of_key(split, i, 0)));
+                        command_arg(args, word_of_key(split, shape, i, 0)));
         split->name_ends[i] = (uint32_t)split->names.len;
     }
 }
@@ -217,7 +219,7 @@ split_make(struct split *split, const struct command *command,
         lay_out_order(split, group.part_of);
     mem_free(group.table);
     if (bad < split->key_count) {
-        *bad_key = word_of_key(split, bad, 0);
+        *bad_key = word_of_key(split, split_shape_of(command), bad, 0);
         split_fini(split);
         return SPLIT_NO_SHARD;
     }
@@ -234,7 +236,7 @@ split_fini(struct split *split)
     *split = (struct split){.command = split->command};
 }
 
-static size_t
+static inline size_t
 digits_of(uint64_t value)
 {
     size_t digits = 1;
@@ -246,7 +248,7 @@ digits_of(uint64_t value)
     return digits;
 }
 
-static size_t
+static inline size_t
 word_size(const struct command_args *args, uint32_t i)
 {
     size_t len = args->args[i].len;
@@ -254,7 +256,7 @@ word_size(const struct command_args *args, uint32_t i)
     return 1 + digits_of(len) + 2 + len + 2;
 }
 
-static char *
+static inline char *
 put_header(char *to, char sign, uint64_t value)
 {
     char *end = to + 1 + digits_of(value);
@@ -266,7 +268,7 @@ put_header(char *to, char sign, uint64_t value)
     return end + 2;
 }
 
-static char *
+static inline char *
 put_word(char *to, const struct command_args *args, uint32_t i)
 {
     struct view word = command_arg(args, i);
@@ -295,52 +297,64 @@ next_in_front(const struct split *split, uint32_t i)
     return split->cut_at > 0 && i + 1 == split->cut_at ? i + 3 : i + 1;
 }
 
-/* The argument number of the n-th word behind those in front of the keys. */
-static uint32_t
-part_word(const struct split *split, uint32_t part, uint32_t n)
+/* Of key i with what belongs to it. */
+static inline size_t
+key_size(const struct split *split, const struct split_shape *shape,
+         const struct command_args *args, uint32_t i)
 {
-    const struct split_shape *shape = split_shape_of(split->command);
-    const struct split_part *p = &split->parts[part];
-    const uint32_t *keys = &split->order[p->first];
+    size_t size = 0;
 
-    if (shape->is_apart)
-        return word_of_key(split, keys[n % p->count], n / p->count);
-    return word_of_key(split, keys[n / shape->stride], n % shape->stride);
-}
-
-static uint32_t
-part_words(const struct split *split, uint32_t part)
-{
-    return split->parts[part].count * split_shape_of(split->command)->stride;
+    for (uint32_t word = 0; word < shape->stride; word++)
+        size += word_size(args, word_of_key(split, shape, i, word));
+    return size;
 }
 
 size_t
 split_encoded_size(const struct split *split, const struct command_args *args,
                    uint32_t part)
 {
+    const struct split_shape *shape = split_shape_of(split->command);
+    const struct split_part *p = &split->parts[part];
     size_t size = 1 + digits_of(part_argc(split, part)) + 2;
 
     for (uint32_t i = 0; i < split->first_key; i = next_in_front(split, i))
         size += word_size(args, i);
-    for (uint32_t n = 0; n < part_words(split, part); n++)
-        size += word_size(args, part_word(split, part, n));
-    if (split_shape_of(split->command)->tail > 0)
+    for (uint32_t i = 0; i < p->count; i++)
+        size += key_size(split, shape, args, split->order[p->first + i]);
+    if (shape->tail > 0)
         size += word_size(args, args->argc - 1);
     return size;
 }
 
+/* Each key with what belongs to it; or all keys, then all that. */
+static char *
+put_keys(const struct split *split, const struct command_args *args,
+         const struct split_part *part, char *to)
+{
+    const struct split_shape *shape = split_shape_of(split->command);
+    const uint32_t *keys = &split->order[part->first];
+    uint32_t passes = shape->is_apart ? shape->stride : 1;
+    uint32_t words = shape->is_apart ? 1 : shape->stride;
+
+    for (uint32_t pass = 0; pass < passes; pass++)
+        for (uint32_t i = 0; i < part->count; i++)
+            for (uint32_t word = 0; word < words; word++)
+                to = put_word(
+                    to, args,
+                    word_of_key(split, shape, keys[i], pass + word));
+    return to;
+}
+
 void
 split_encode(const struct split *split, const struct command_args *args,
-             uint32_t part, struct buf *out)
+             uint32_t part, size_t size, struct buf *out)
 {
-    size_t size = split_encoded_size(split, args, part);
     char *start = buf_reserve(out, size);
     char *to = put_header(start, '*', part_argc(split, part));
 
     for (uint32_t i = 0; i < split->first_key; i = next_in_front(split, i))
         to = put_word(to, args, i);
-    for (uint32_t n = 0; n < part_words(split, part); n++)
-        to = put_word(to, args, part_word(split, part, n));
+    to = put_keys(split, args, &split->parts[part], to);
     if (split_shape_of(split->command)->tail > 0)
         to = put_word(to, args, args->argc - 1);
     ASSERT(to == start + size);

@@ -60,13 +60,13 @@ enum split_result split_make(struct split *split, const struct command *command,
                              uint64_t *dice, uint32_t *bad_key) MUST_CHECK;
 void split_fini(struct split *split);
 
-/* Append the request of one part to `out`. */
-void split_encode(const struct split *split, const struct command_args *args,
-                  uint32_t part, struct buf *out);
-
-/* Bytes that split_encode() will append: to choose the buffer. */
+/* Bytes of the request of one part: to choose the buffer. */
 size_t split_encoded_size(const struct split *split,
                           const struct command_args *args, uint32_t part);
+
+/* Append that request, of so many bytes, to `out`. */
+void split_encode(const struct split *split, const struct command_args *args,
+                  uint32_t part, size_t size, struct buf *out);
 
 enum merge_result {
     MERGE_OK,

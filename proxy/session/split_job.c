@@ -143,7 +143,7 @@ part_encode(const struct split *split, uint32_t index,
     struct buf room = {.data = chunk->data + chunk->fill, .cap = size};
     struct extent body = {chunk_ref(chunk), chunk->fill, (uint32_t)size};
 
-    split_encode(split, args, index, &room);
+    split_encode(split, args, index, size, &room);
     ASSERT(room.len == size && room.data == chunk->data + chunk->fill);
     chunk->fill += (uint32_t)size;
     return body;
