@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/dice.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "config/zones.h"
@@ -191,8 +192,7 @@ plan(struct checkup *checkup)
     struct checkups *all = checkup->all;
     uint64_t pause = (uint64_t)all->settings->replica_check_interval_ms;
 
-    all->dice = all->dice * 6364136223846793005u + 1442695040888963407u;
-    pause -= (all->dice >> 33) % (pause / 4 + 1);
+    pause -= dice_below(&all->dice, pause / 4 + 1);
     timer_start(&checkup->timer, (int64_t)pause);
 }
 

@@ -3,6 +3,7 @@
  */
 #include "discovery/cluster.h"
 
+#include "base/dice.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "discovery/ask.h"
@@ -48,17 +49,6 @@ static void ask_next(struct cluster *cluster);
 
 /* --- when -------------------------------------------------------------------------- */
 
-/* SplitMix64, public domain (Sebastiano Vigna). */
-static uint64_t
-draw(struct cluster *cluster, uint64_t bound)
-{
-    uint64_t z = (cluster->dice += 0x9e3779b97f4a7c15u);
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (z ^ (z >> 31)) % bound;
-}
-
 static int64_t
 shortest_pause_ms(const struct cluster *cluster)
 {
@@ -74,10 +64,12 @@ pause_ms(struct cluster *cluster)
 {
     if (cluster->is_wanted) {
         int64_t pause = shortest_pause_ms(cluster);
-        return pause + (int64_t)draw(cluster, (uint64_t)pause / 4 + 1);
+        return pause +
+            (int64_t)dice_below(&cluster->dice, (uint64_t)pause / 4 + 1);
     }
     int64_t pause = cluster->settings->cluster_refresh_interval_ms;
-    return pause - (int64_t)draw(cluster, (uint64_t)pause / 4 + 1);
+    return pause -
+        (int64_t)dice_below(&cluster->dice, (uint64_t)pause / 4 + 1);
 }
 
 /* Since the last question was asked. */

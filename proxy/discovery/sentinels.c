@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/dice.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "config/address.h"
@@ -18,17 +19,6 @@
 
 /* --- when -------------------------------------------------------------------------- */
 
-/* SplitMix64, public domain (Sebastiano Vigna). */
-static uint64_t
-draw(struct sentinels *sentinels, uint64_t bound)
-{
-    uint64_t z = (sentinels->dice += 0x9e3779b97f4a7c15u);
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (z ^ (z >> 31)) % bound;
-}
-
 /* Up to a quarter is added or taken, so that proxies do not ask in step. */
 static int64_t
 pause_ms(struct sentinels *sentinels)
@@ -37,10 +27,12 @@ pause_ms(struct sentinels *sentinels)
 
     if (sentinels->is_wanted) {
         int64_t pause = MIN(PAUSE_MIN_MS << doublings, PAUSE_MAX_MS);
-        return pause + (int64_t)draw(sentinels, (uint64_t)pause / 4 + 1);
+        return pause +
+            (int64_t)dice_below(&sentinels->dice, (uint64_t)pause / 4 + 1);
     }
     int64_t pause = sentinels->settings->sentinel_interval_ms;
-    return pause - (int64_t)draw(sentinels, (uint64_t)pause / 4 + 1);
+    return pause -
+        (int64_t)dice_below(&sentinels->dice, (uint64_t)pause / 4 + 1);
 }
 
 /* Since the last round began. */

@@ -3,6 +3,7 @@
  */
 #include "discovery/subscription.h"
 
+#include "base/dice.h"
 #include "base/mem.h"
 #include "resp/reply_read.h"
 
@@ -44,9 +45,8 @@ pause_ms(struct subscription *subscription)
     unsigned doublings = MIN(subscription->failures, PAUSE_DOUBLINGS);
     int64_t pause = MIN(PAUSE_MIN_MS << doublings, PAUSE_MAX_MS);
 
-    subscription->dice = subscription->dice * 6364136223846793005u + 1;
     return pause - pause / 4 +
-        (int64_t)((subscription->dice >> 33) % (uint64_t)(pause / 2));
+        (int64_t)dice_below(&subscription->dice, (uint64_t)pause / 2);
 }
 
 static void

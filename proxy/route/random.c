@@ -4,6 +4,7 @@
  * Weights mean nothing, as in twemproxy.  The dice belong to the caller, so
  * that the table stays immutable.
  */
+#include "base/dice.h"
 #include "base/mem.h"
 #include "route/route_priv.h"
 
@@ -34,17 +35,6 @@ random_free(void *table)
     mem_free(lottery);
 }
 
-/* splitmix64: any state will do as a start, 0 included. */
-static uint64_t
-roll(uint64_t *dice)
-{
-    uint64_t x = *dice += 0x9e3779b97f4a7c15u;
-
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 static uint32_t
 random_find(const struct route *route, struct view part UNUSED, uint64_t *dice)
 {
@@ -53,7 +43,7 @@ random_find(const struct route *route, struct view part UNUSED, uint64_t *dice)
     if (lottery->count == 0)
         return ROUTE_NONE;
     /* The upper half of the product spreads evenly without a division. */
-    uint64_t scaled = (roll(dice) >> 32) * lottery->count;
+    uint64_t scaled = (dice_roll(dice) >> 32) * lottery->count;
     return lottery->shards[scaled >> 32];
 }
 

@@ -3,6 +3,7 @@
  */
 #include "upstream/pool.h"
 
+#include "base/dice.h"
 #include "base/mem.h"
 
 #define TICK_MS 1000
@@ -196,13 +197,8 @@ pool_free(struct pool **poolp)
     mem_free(pool);
 }
 
-/* SplitMix64, public domain (Sebastiano Vigna). */
 uint32_t
 pool_random(struct pool *pool, uint32_t bound)
 {
-    uint64_t z = (pool->dice += 0x9e3779b97f4a7c15u);
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (uint32_t)((z ^ (z >> 31)) % bound);
+    return (uint32_t)dice_below(&pool->dice, bound);
 }
