@@ -6,7 +6,6 @@
  * As at servers a string that is shorter than the longest goes on with zeros, and
  * one that is missing is empty.
  */
-#include "base/mem.h"
 #include "command/combine_priv.h"
 #include "resp/reply_read.h"
 

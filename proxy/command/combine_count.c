@@ -6,7 +6,6 @@
  */
 #include "base/mem.h"
 #include "command/combine_priv.h"
-#include "resp/encode.h"
 #include "resp/reply_read.h"
 
 #define NOT_ONE "WRONGTYPE Key is not a valid HyperLogLog string value."

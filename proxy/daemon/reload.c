@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/log_limit.h"
-#include "base/mem.h"
 #include "daemon/control_priv.h"
 #include "daemon/descriptors.h"
 #include "daemon/messages.h"

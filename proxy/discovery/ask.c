@@ -3,7 +3,6 @@
  */
 #include "discovery/ask.h"
 
-#include "base/mem.h"
 #include "config/settings.h"
 
 static void

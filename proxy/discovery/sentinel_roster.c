@@ -1,7 +1,6 @@
 /*
  * discovery/sentinel_roster.c - masters and their replicas as a roster.
  */
-#include "base/mem.h"
 #include "discovery/sentinels_priv.h"
 
 /* --- replicas ------------------------------------------------------------------ */

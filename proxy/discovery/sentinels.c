@@ -8,7 +8,6 @@
 #include "base/dice.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "config/address.h"
 #include "discovery/sentinels_priv.h"
 #include "upstream/handshake.h"
 

@@ -4,7 +4,6 @@
 #include "discovery/subscription.h"
 
 #include "base/dice.h"
-#include "base/mem.h"
 #include "resp/reply_read.h"
 
 #define PAUSE_MIN_MS 50

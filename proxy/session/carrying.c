@@ -8,7 +8,6 @@
 #include "session/deadline.h"
 #include "session/holding.h"
 #include "session/note.h"
-#include "session/private_lane.h"
 #include "session/replica_read.h"
 #include "session/retry.h"
 #include "session/sentence.h"

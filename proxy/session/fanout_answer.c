@@ -1,7 +1,6 @@
 /*
  * session/fanout_answer.c - one answer, made of those of all shards.
  */
-#include "base/mem.h"
 #include "command/info_merge.h"
 #include "command/keyspace.h"
 #include "resp/encode.h"

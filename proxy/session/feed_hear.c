@@ -1,7 +1,6 @@
 /*
  * session/feed_hear.c - understanding what a server says by itself.
  */
-#include "base/mem.h"
 #include "command/outcome.h"
 #include "command/redirect.h"
 #include "resp/reply_read.h"

@@ -6,7 +6,6 @@
  *   front to back   who goes now
  */
 #include "command/outcome.h"
-#include "session/deadline.h"
 #include "session/holding.h"
 #include "session/holding_priv.h"
 #include "session/replica_read.h"

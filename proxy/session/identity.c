@@ -3,7 +3,6 @@
  */
 #include "session/identity.h"
 
-#include "base/mem.h"
 #include "resp/encode.h"
 #include "session/body_words.h"
 #include "session/deadline.h"

@@ -4,10 +4,8 @@
 #include "session/key_watch.h"
 
 #include "base/mem.h"
-#include "command/keys.h"
 #include "command/outcome.h"
 #include "command/refuse.h"
-#include "resp/encode.h"
 #include "session/deadline.h"
 #include "session/holding.h"
 #include "session/replica_read.h"

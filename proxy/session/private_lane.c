@@ -9,7 +9,6 @@
 #include "session/holding.h"
 #include "session/replica_read.h"
 #include "session/retry.h"
-#include "session/sentence.h"
 #include "session/trail.h"
 #include "session/upload.h"
 #include "session/wait.h"

@@ -4,7 +4,6 @@
 #include "session/relay.h"
 
 #include "base/mem.h"
-#include "resp/encode.h"
 #include "session/board.h"
 #include "session/tracker.h"
 

@@ -5,8 +5,6 @@
 
 #include "base/doing.h"
 #include "base/mem.h"
-#include "command/refuse.h"
-#include "resp/encode.h"
 #include "resp/inline.h"
 #include "session/blocking.h"
 #include "session/fanout_stream.h"

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "resp/encode.h"
 #include "session/blocking.h"
-#include "session/replica_read.h"
 #include "session/survey_priv.h"
 #include "session/wait.h"
 

@@ -4,7 +4,6 @@
 #include "session/unfold.h"
 
 #include "base/mem.h"
-#include "resp/encode.h"
 #include "session/subscriber.h"
 #include "session/tracker.h"
 

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "command/access.h"
 #include "command/keys.h"
-#include "resp/encode.h"
 #include "session/databases.h"
 #include "session/deadline.h"
 #include "session/monitor.h"
