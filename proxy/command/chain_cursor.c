@@ -16,7 +16,7 @@ chain_cursor_init(struct chain_cursor *cursor, const struct chain *chain)
 }
 
 /* The bytes from here to the end of the extent. */
-static struct view
+static inline struct view
 here(const struct chain_cursor *cursor)
 {
     const struct extent *extent = chain_at(cursor->chain, cursor->extent);
@@ -26,7 +26,7 @@ here(const struct chain_cursor *cursor)
 }
 
 /* Go on by bytes of the present extent. */
-static void
+static inline void
 advance(struct chain_cursor *cursor, size_t len)
 {
     const struct extent *extent = chain_at(cursor->chain, cursor->extent);
@@ -80,18 +80,44 @@ chain_cursor_number(struct chain_cursor *cursor, char type, int64_t *number)
     return take_byte(cursor, '\n') && view_to_i64(view_of(text, len), number);
 }
 
+/* From here or from the middle of an element; *piece is what it went by last. */
+static inline enum resp_result
+step(struct chain_cursor *cursor, struct reply_scan *scan, struct view *piece)
+{
+    size_t used;
+
+    *piece = here(cursor);
+    enum resp_result result = reply_scan(scan, piece->data, piece->len, &used);
+    piece->len = used;
+    advance(cursor, used);
+    return result;
+}
+
 bool
 chain_cursor_element(struct chain_cursor *cursor, struct reply_scan *scan)
 {
     enum resp_result result = RESP_AGAIN;
+    struct view piece;
 
-    while (result == RESP_AGAIN && cursor->left > 0) {
-        struct view piece = here(cursor);
-        size_t used;
-        result = reply_scan(scan, piece.data, piece.len, &used);
-        advance(cursor, used);
-    }
+    while (result == RESP_AGAIN && cursor->left > 0)
+        result = step(cursor, scan, &piece);
     return result == RESP_OK;
+}
+
+bool
+chain_cursor_element_here(struct chain_cursor *cursor, struct reply_scan *scan,
+                          struct view *element)
+{
+    struct chain_cursor start = *cursor;
+
+    if (likely(cursor->left > 0 &&
+               step(cursor, scan, element) == RESP_OK))
+        return true;
+    /* What was scanned of it is scanned again, by who asks otherwise. */
+    *cursor = start;
+    reply_scan_fini(scan);
+    reply_scan_init(scan);
+    return false;
 }
 
 bool

@@ -37,6 +37,12 @@ bool chain_cursor_literal(struct chain_cursor *cursor,
 bool chain_cursor_element(struct chain_cursor *cursor,
                           struct reply_scan *scan) MUST_CHECK;
 
+/* The same for an element that lies in one piece, which *element is then; else
+ * the cursor stays. */
+bool chain_cursor_element_here(struct chain_cursor *cursor,
+                               struct reply_scan *scan,
+                               struct view *element) MUST_CHECK;
+
 /* Step over attributes that precede a reply. */
 bool chain_cursor_attributes(struct chain_cursor *cursor,
                              struct reply_scan *scan) MUST_CHECK;
