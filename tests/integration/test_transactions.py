@@ -7,6 +7,8 @@ import pytest
 
 from harness import eventually
 from lib_cluster import Move, start_proxy
+from lib_cluster_log import entries
+from lib_cluster_transactions import Transactors
 from lib_three import cluster, servers, world
 from resp import encode
 
@@ -422,6 +424,27 @@ def test_a_connection_that_is_lost_before_exec_costs_nothing(servers, direct):
             server.client().client_kill_filter(_type="normal", skipme=True)
         assert raw.command("EXEC") == b"*2\r\n:1\r\n:2\r\n"
     assert begun_again(direct) > again
+
+
+def test_killed_connections_execute_nothing_by_halves(servers, direct):
+    """Again and again, wherever the transactions of some clients are."""
+    those = [server.client() for server in servers]
+    with Transactors(direct, 4) as clients:
+        for _ in range(40):
+            counts = [len(client.said) for client in clients.clients]
+            eventually(lambda: all(
+                not client.is_alive() or len(client.said) > count + 1
+                for client, count in zip(clients.clients, counts)))
+            for server in those:
+                server.client_kill_filter(_type="normal", skipme=True)
+    raw = direct.raw()
+    for client in clients.clients:
+        for pair in client.pairs:
+            one, other = [entries(raw.command("LRANGE", key, 0, -1))
+                          for key in pair]
+            assert one == other, "half of a transaction was executed"
+            assert client.check(pair[0], one) == 0, "what was told is lost"
+    assert clients.count("acknowledged") > 100
 
 
 def test_a_slot_moves_under_an_open_transaction(cluster, direct_cluster):
