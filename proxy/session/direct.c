@@ -215,7 +215,8 @@ submit_waiting(struct session *session)
 {
     struct request *request;
 
-    while ((request = first_waiting(session)) != NULL)
+    while (direct_is_open(session) &&
+           (request = first_waiting(session)) != NULL)
         direct_submit(request);
 }
 
@@ -326,9 +327,11 @@ static bool
 is_lane_off(const struct request *request)
 {
     const struct session *session = request->session;
+    const struct lane *lane = lane_of(session, session_direct(session));
 
-    return server_is_off(generation_server(
-        request->generation, shard_of(session, session_direct(session))));
+    /* A new one will tell whether it is still. */
+    return lane != NULL && lane->state == LANE_READY &&
+        server_is_off(lane->server);
 }
 
 /* With MULTI and all that was queued before. */
