@@ -224,7 +224,7 @@ upload_try(struct session *session)
     bool too_large = scan->known > settings->request_limit_bytes;
     bool is_short = session_is_short(session);
 
-    if (command == NULL && !too_large && !is_short)
+    if ((command == NULL && !too_large && !is_short) || session->stream.ended)
         return false;
     if (!TAILQ_EMPTY(&session->queue) ||
         (unlikely(session->pool->attention != 0) && command != NULL &&

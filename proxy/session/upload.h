@@ -15,7 +15,8 @@
 #include "session/session.h"
 
 /* The session is in the middle of a request that is large.  True: it is passed
- * on (or dropped) from now on, or will be when earlier ones are answered. */
+ * on (or dropped) from now on, or will be when earlier ones are answered.  Of
+ * one that has left nothing is: the rest will never come. */
 bool upload_try(struct session *session) MUST_CHECK;
 
 /* The slow part of upload_refuse_whole(). */
