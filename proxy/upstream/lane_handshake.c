@@ -168,6 +168,10 @@ lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
         handshake_step(lane->server->settings, lane_login(lane), lane->key,
                        lane->must_ping, lane->handshake_left);
 
+    if (piece->type == RESP_PUSH) {
+        cell_add(&lane->server->stats->discarded_pushes, piece->last);
+        return; /* it answers nothing */
+    }
     if (step == HANDSHAKE_KEEP)
         lane->has_database = piece->type != '-';
     if (step == HANDSHAKE_PING)
