@@ -296,13 +296,16 @@ wait_begin(const struct incoming *in)
         wait->timeout_ms >= 0;
     wait->is_zero = session->info != NULL &&
         (session->info->lost & ~session->written) != 0;
-    wait->left = 1; /* until all have been asked */
+    wait->left = wait->laneless = 1; /* until all have been asked */
     if (session->written != 0)
         ask_written(wait);
     else
         ask_all(wait);
+    wait->laneless--;
     if (--wait->left == 0)
         finish(wait);
+    else if (wait->laneless == 0)
+        blocking_begin(wait->request, NULL);
 }
 
 /* --- the end ------------------------------------------------------------------------- */
