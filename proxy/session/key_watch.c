@@ -417,7 +417,8 @@ end_unheard(struct session *session, const struct request *request)
 {
     struct key_watch *watch = session->watch;
 
-    if (!watch->is_watching && request->call.body_size == 0) {
+    if (!watch->is_watching && !watch->is_broken &&
+        request->call.body_size == 0) {
         key_watch_free(session);
         return;
     }
