@@ -57,6 +57,15 @@ consume_all(struct session *session)
     session->stream.want = 0;
 }
 
+/* CLIENT REPLY goes for what is refused here, too. */
+static void
+answer_unless_silent(struct session *session, struct view text)
+{
+    if (!session->reply_off && !session->reply_skip)
+        request_answer_now(session, NULL, text);
+    session->reply_skip = false;
+}
+
 static void
 answer_too_large(struct session *session)
 {
@@ -70,7 +79,7 @@ answer_too_large(struct session *session)
                (unsigned long long)
                    session->pool->settings->request_limit_bytes);
     note_refusal(session, NULL, buf_view(&line));
-    request_answer_now(session, NULL, buf_view(&line));
+    answer_unless_silent(session, buf_view(&line));
     buf_fini(&line);
 }
 
@@ -90,9 +99,7 @@ answer_no_memory(struct session *session, const struct command *command)
                      "pool=%s id=%llu command=%s reason=max_memory", pool,
                      (unsigned long long)session->id,
                      command == NULL ? "?" : command->name);
-    if (!session->reply_off && !session->reply_skip)
-        request_answer_now(session, NULL, text);
-    session->reply_skip = false;
+    answer_unless_silent(session, text);
 }
 
 /* Read over the rest of a request that has been answered. */
