@@ -12,8 +12,9 @@
  * lost, or the keys are elsewhere, it all begins anew over another lane, from
  * what transaction->bytes still has; of more than retry_buffer that is nothing,
  * and then the command in hand is refused.  The first of those that have lost the
- * lane begins; the others go behind it, and until it has a lane they wait.  EXEC itself is sent in one piece with
- * what is in front of it if the lane is gone by then, as all transactions are.
+ * lane begins; the others go behind it, and until it has a lane they wait.  EXEC
+ * itself is sent in one piece with what is in front of it if the lane is gone by
+ * then, as all transactions are.
  *
  * DISCARD is answered here; the lane is given back when the server has answered a
  * DISCARD as well.  One that may still be in the middle of a transaction is closed.
