@@ -10,8 +10,9 @@
  *
  * Two clients have the same login if they have given the same name and the same
  * password, and have chosen their database before that or since: servers let a user
- * stay in the database of the one before who may not SELECT.  The last one that goes over to another, or leaves, ends it: lanes are
- * closed as they become idle, and with the last of them the password is wiped.
+ * stay in the database of the one before who may not SELECT.  The last one that goes
+ * over to another, or leaves, ends it: lanes are closed as they become idle, and
+ * with the last of them the password is wiped.
  *
  * Owner: struct pool.  One loop only.
  */

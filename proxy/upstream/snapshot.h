@@ -31,8 +31,8 @@ struct pool_map {
 };
 
 /* One that differs from another in which shards are live, in the map of a
- * cluster, or in addresses, has its settings from there: its root.  What did not change is the
- * same object in both. */
+ * cluster, or in addresses, has its settings from there: its root.  What did not
+ * change is the same object in both. */
 struct snapshot {
     unsigned refs;  /* atomic */
     uint64_t epoch; /* counts up with each one published; set by control */
