@@ -264,6 +264,7 @@ ask(const struct incoming *in)
 
     question->is_lenient = is_lenient;
     rights->digest = digest_of(in);
+    rights->has_answer = false; /* one of another may have been left */
     if (!inquiry_begin(&question->inquiry, &rights_inquiry_ops, session,
                        session->user, words_of(in)))
         set_answer(rights, denial_unasked(is_lenient));
