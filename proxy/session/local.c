@@ -170,6 +170,16 @@ answer(struct session *session, const struct command *command,
     return result == LOCAL_CLOSE ? LOCAL_CLOSE : LOCAL_NO_REPLY;
 }
 
+/* A monitor may ask for less; and INFO of all asks the shards, too. */
+static bool
+keeps_others_waiting(const struct session *session,
+                     const struct question *question)
+{
+    return question->kind == QUESTION_MONITOR ||
+        (question->kind == QUESTION_INFO &&
+         pool_is_followed(session->pool->settings));
+}
+
 static void
 ask(const struct incoming *in, struct question *question)
 {
@@ -182,8 +192,8 @@ ask(const struct incoming *in, struct question *question)
     question->pool = session->pool->id;
     request_start_deadline(request);
     request_weigh(request, in->bytes.len);
-    if (question->kind == QUESTION_INFO && pool_is_followed(session->pool->settings))
-        session->barrier = true; /* all shards will be asked, too */
+    if (keeps_others_waiting(session, question))
+        session->barrier = true;
     env->ask(env, question);
 }
 

@@ -140,14 +140,12 @@ local_info(const struct local_call *call)
 
 /* --- the rest ------------------------------------------------------------ */
 
-/* Who is one already is not answered, as by a server.  What follows waits, since
- * a monitor may ask for less. */
+/* Who is one already is not answered, as by a server. */
 enum local_result
 local_monitor(const struct local_call *call)
 {
     if (session_monitor(call->session) != NULL)
         return LOCAL_NO_REPLY;
-    call->session->barrier = true;
     return local_ask(call, QUESTION_MONITOR, VIEW(""));
 }
 
