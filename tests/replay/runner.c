@@ -10,75 +10,35 @@
  */
 #include <dirent.h>
 #include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <stdlib.h>
 
+#include "apart.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "steps.h"
 
-#define SCRIPT_SECONDS 60
+struct run {
+    const struct talk *talk;
+    size_t piece;
+};
 
-/* In the child: returns only when all went well. */
 static void
-run_script(const struct talk *talk, size_t piece)
+run_script(void *arg)
 {
-    log_set_level(LOG_LEVEL_DEBUG);
-    struct world *world = world_new(talk, piece);
+    const struct run *run = arg;
 
+    log_set_level(LOG_LEVEL_DEBUG);
+    struct world *world = world_new(run->talk, run->piece);
     steps_run(world);
     world_free(&world);
 }
 
-static void
-show(FILE *file)
-{
-    char line[1024];
-
-    rewind(file);
-    while (fgets(line, sizeof(line), file) != NULL)
-        printf("  %s", line);
-}
-
-static const char *
-describe(int status, char *text, size_t size)
-{
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        snprintf(text, size, "did not end in %d s", SCRIPT_SECONDS);
-    else if (WIFSIGNALED(status))
-        snprintf(text, size, "ended by signal %d", WTERMSIG(status));
-    else
-        snprintf(text, size, "exit status %d", WEXITSTATUS(status));
-    return text;
-}
-
-/* True when it passed. */
 static bool
 run_apart(const struct talk *talk, size_t piece)
 {
-    FILE *output = tmpfile();
-    char text[40];
-    int status;
+    struct run run = {talk, piece};
 
-    ASSERT(output != NULL);
-    fflush(NULL);
-    pid_t pid = fork();
-    ASSERT(pid >= 0);
-    if (pid == 0) {
-        dup2(fileno(output), STDERR_FILENO);
-        alarm(SCRIPT_SECONDS);
-        run_script(talk, piece);
-        exit(EXIT_SUCCESS);
-    }
-    waitpid(pid, &status, 0);
-    bool passed = status == 0;
-    if (!passed) {
-        printf("FAIL %s: %s\n", talk->name,
-               describe(status, text, sizeof(text)));
-        show(output);
-    }
-    fclose(output);
-    return passed;
+    return apart_run(talk->name, run_script, &run);
 }
 
 static bool
