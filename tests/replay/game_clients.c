@@ -421,5 +421,7 @@ game_clients_leave(struct game *game)
         struct game_client *client = &game->clients[i];
         if (client->peer != NULL && !client->peer->closed)
             fake_close(client->peer);
+        client->is_uncounted = true;
+        buf_fini(&client->asked);
     }
 }

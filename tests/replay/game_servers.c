@@ -22,9 +22,10 @@
     "\r\n:7001\r\n$9\r\nconnected\r\n:1\r\n"
 #define MOVED "-MOVED 0 127.0.0.1:7002\r\n"
 #define NOTICE ">2\r\n$10\r\ninvalidate\r\n*1\r\n$2\r\na1\r\n"
-#define UNBLOCKED                                                \
-    "-UNBLOCKED force unblock from blocking operation, instance" \
-    " state changed (master -> replica?)\r\n"
+
+static const char unblocked[] =
+    "-UNBLOCKED force unblock from blocking operation, instance state changed "
+    "(master -> replica?)\r\n";
 
 static const char *const queue_errors[] = {
     "-ERR bad\r\n",
@@ -46,7 +47,7 @@ static const char *const errors[] = {
     "-READONLY x\r\n", "-CLUSTERDOWN x\r\n", "-NOSCRIPT x\r\n",
     "-OOM x\r\n",      "-NOREPLICAS x\r\n",  "-BUSY x\r\n",
     "-NOPERM x\r\n",   "-WRONGTYPE x\r\n",   "-MASTERDOWN x\r\n",
-    UNBLOCKED,
+    unblocked,
 };
 
 /* Commands whose answers the proxy itself looks at. */
