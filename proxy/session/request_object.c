@@ -14,8 +14,9 @@
 static inline bool
 came_with_last(const struct session *session, uint64_t start_us)
 {
-    return session->in_flight > 0 &&
-        TAILQ_LAST(&session->queue, request_list)->start_us == start_us;
+    const struct request *last = TAILQ_LAST(&session->queue, request_list);
+
+    return last != NULL && last->start_us == start_us;
 }
 
 struct request *
