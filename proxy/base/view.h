@@ -38,6 +38,13 @@ view_equal(struct view a, struct view b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
+static inline bool
+view_begins(struct view text, struct view start)
+{
+    return text.len >= start.len &&
+        (start.len == 0 || memcmp(text.data, start.data, start.len) == 0);
+}
+
 /* ASCII letters compare without case, whatever the locale. */
 bool view_equal_nocase(struct view a, struct view b) MUST_CHECK;
 

@@ -286,10 +286,8 @@ answer_done(const struct carry *carry, struct buf *out)
 static bool
 is_busy(const struct carry *carry, struct view line)
 {
-    struct view word = VIEW("-BUSYKEY ");
-
     return carry->stage == CARRY_WRITE && !carry->replaces &&
-        line.len >= word.len && memcmp(line.data, word.data, word.len) == 0;
+        view_begins(line, VIEW("-BUSYKEY "));
 }
 
 /* The server's words; they tell what became of the step, not of what was before. */

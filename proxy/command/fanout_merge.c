@@ -428,9 +428,9 @@ error_rank(const struct fanout *fanout, struct view text)
 {
     if (kinds[fanout->command->id] != FANOUT_ONE_IS_ENOUGH)
         return 0;
-    if (text.len >= 10 && memcmp(text.data, "UNKILLABLE", 10) == 0)
+    if (view_begins(text, VIEW("UNKILLABLE")))
         return 2;
-    return text.len >= 7 && memcmp(text.data, "NOTBUSY", 7) == 0 ? 0 : 1;
+    return view_begins(text, VIEW("NOTBUSY")) ? 0 : 1;
 }
 
 struct errors {

@@ -14,7 +14,7 @@
 static bool
 skip_front(struct view *text, struct view front)
 {
-    if (text->len < front.len || memcmp(text->data, front.data, front.len) != 0)
+    if (!view_begins(*text, front))
         return false;
     *text = view_of(text->data + front.len, text->len - front.len);
     return true;

@@ -16,17 +16,10 @@ static const struct view keyevent = {"__keyevent@", 11};
 
 /* --- events of keys ----------------------------------------------------------- */
 
-static bool
-begins_with(struct view text, struct view start)
-{
-    return text.len >= start.len &&
-        memcmp(text.data, start.data, start.len) == 0;
-}
-
 bool
 channel_is_key_event(struct view channel)
 {
-    return begins_with(channel, keyspace) || begins_with(channel, keyevent);
+    return view_begins(channel, keyspace) || view_begins(channel, keyevent);
 }
 
 /* May one begin where the other does? */
@@ -170,7 +163,7 @@ may_have_company(const struct topic *topic)
 
     return topic->kind == TOPIC_CHANNEL
         ? !channel_is_key_event(name)
-        : topic->kind == TOPIC_PATTERN && !begins_with(name, VIEW("__key"));
+        : topic->kind == TOPIC_PATTERN && !view_begins(name, VIEW("__key"));
 }
 
 /* Where its client hears other topics, of which a few are looked at, or NULL. */

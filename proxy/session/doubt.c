@@ -34,13 +34,8 @@ doubt_end(struct doubt *doubt, struct view line)
 static bool
 may_ask(struct view line)
 {
-    static const struct view refusals[] = {{"-NOPERM ", 8}, {"-NOAUTH ", 8}};
-
-    for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
-        if (line.len >= refusals[i].len &&
-            view_equal(view_of(line.data, refusals[i].len), refusals[i]))
-            return false;
-    return true;
+    return !view_begins(line, VIEW("-NOPERM ")) &&
+        !view_begins(line, VIEW("-NOAUTH "));
 }
 
 static void

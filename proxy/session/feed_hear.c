@@ -94,9 +94,7 @@ is_error_of(const struct owed *owed, struct view line)
 static bool
 is_denial(struct view line)
 {
-    struct view word = VIEW("-NOPERM ");
-
-    return line.len >= word.len && memcmp(line.data, word.data, word.len) == 0;
+    return view_begins(line, VIEW("-NOPERM "));
 }
 
 /* It is not at this server, and may be elsewhere soon. */

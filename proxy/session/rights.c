@@ -124,8 +124,8 @@ denial_of(const struct rights_question *question, struct view reply)
 
     if (view_equal(reply, VIEW("+OK\r\n")))
         return NULL;
-    if (question->inquiry.session->user == LOGIN_POOL && reply.len > 8 &&
-        memcmp(reply.data, "-NOAUTH ", 8) == 0)
+    if (question->inquiry.session->user == LOGIN_POOL &&
+        view_begins(reply, VIEW("-NOAUTH ")))
         return mem_printf("NOAUTH Authentication required.");
     if (!reply_next(&reply, &item))
         return denial_unasked(question->is_lenient);

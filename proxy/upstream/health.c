@@ -147,9 +147,7 @@ health_judge_ping(struct view reply)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
-        struct view word = view_str(answers[i].word);
-        if (reply.len >= word.len &&
-            memcmp(reply.data, word.data, word.len) == 0)
+        if (view_begins(reply, view_str(answers[i].word)))
             return answers[i].result;
     }
     return PING_ODD;

@@ -62,18 +62,10 @@ lane_refuse_role(struct lane *lane)
 }
 
 static bool
-begins_with(struct view reply, const char *words)
-{
-    size_t len = strlen(words);
-
-    return reply.len > len && memcmp(reply.data, words, len) == 0;
-}
-
-static bool
 begins_with_one_of(struct view reply, const char *const *words)
 {
     for (; *words != NULL; words++) {
-        if (begins_with(reply, *words))
+        if (view_begins(reply, view_str(*words)))
             return true;
     }
     return false;
@@ -103,7 +95,8 @@ refusal_reason(const struct lane *lane, enum handshake_step step,
                            begins_with_one_of(reply, select)))
         return CLOSE_SERVER_DATABASE;
     if ((step == HANDSHAKE_LOGIN && begins_with_one_of(reply, login)) ||
-        (step != HANDSHAKE_AUTH && asks && begins_with(reply, "-NOAUTH ")))
+        (step != HANDSHAKE_AUTH && asks &&
+         view_begins(reply, VIEW("-NOAUTH "))))
         return CLOSE_SERVER_LOGIN;
     return CLOSE_NONE;
 }
@@ -116,7 +109,7 @@ lane_refuse_client(struct lane *lane, enum close_reason why, struct view reply)
         view_trim_line(view_of(reply.data + 1, reply.len - 1));
 
     /* Of HELLO it has other words for that. */
-    if (begins_with(reply, "-NOAUTH "))
+    if (view_begins(reply, VIEW("-NOAUTH ")))
         text = VIEW("NOAUTH Authentication required.");
     if (lane->lease != NULL && why == CLOSE_SERVER_LOGIN)
         lane->lease->was_refused = true;

@@ -52,9 +52,7 @@ server_on_error(struct lane *lane, struct view reply)
 
     server->complainer = lane;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct view word = view_str(rows[i].word);
-        if (reply.len < word.len ||
-            memcmp(reply.data, word.data, word.len) != 0)
+        if (!view_begins(reply, view_str(rows[i].word)))
             continue;
         bool is_refusal = may_eject && rows[i].ejects;
         if (is_refusal || rows[i].is_unready)
