@@ -121,6 +121,10 @@ struct command_args {
     uint32_t argc;
 };
 
+/* What these words run: the command, or the subcommand; NULL when unknown. */
+const struct command *
+command_find_words(const struct command_args *args) MUST_CHECK;
+
 static inline struct view
 command_arg(const struct command_args *args, uint32_t i)
 {

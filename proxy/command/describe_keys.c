@@ -7,17 +7,6 @@
 #include "command/keyspec.h"
 #include "resp/encode.h"
 
-/* The row that the embedded request would run; NULL for none. */
-static const struct command *
-find_row(const struct command_args *inner)
-{
-    const struct command *row = command_find(command_arg(inner, 0));
-
-    if (row != NULL && (row->flags & COMMAND_CONTAINER) && inner->argc > 1)
-        row = command_find_sub(row, command_arg(inner, 1));
-    return row;
-}
-
 static bool
 has_keys(const struct key_plan *plan)
 {
@@ -145,7 +134,7 @@ describe_keys(const struct command_args *args, bool with_flags, int resp,
 {
     const struct command_args inner = {args->data, args->args + 2,
                                        args->argc - 2};
-    const struct command *row = find_row(&inner);
+    const struct command *row = command_find_words(&inner);
 
     if (row == NULL)
         encode_error(out, VIEW("ERR Invalid command specified"));

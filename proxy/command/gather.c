@@ -175,14 +175,15 @@ gather_element(struct gather *gather, struct chain_cursor *cursor)
     struct chain_cursor start = *cursor;
     struct view element;
 
-    if (likely(chain_cursor_element_here(cursor, &gather->scan, &element)) &&
-        likely(element.len < SHARE_FROM)) {
-        chain_copy(&gather->reply, gather->pool, element.data, element.len);
-        return true;
-    }
-    if (cursor->left == start.left &&
-        !chain_cursor_element(cursor, &gather->scan))
+    if (likely(chain_cursor_element_here(cursor, &gather->scan, &element))) {
+        if (likely(element.len < SHARE_FROM)) {
+            chain_copy(&gather->reply, gather->pool, element.data,
+                       element.len);
+            return true;
+        }
+    } else if (!chain_cursor_element(cursor, &gather->scan)) {
         return false;
+    }
     take_bytes(gather, &start, start.left - cursor->left);
     return true;
 }

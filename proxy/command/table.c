@@ -236,6 +236,17 @@ command_find(struct view name)
 }
 
 const struct command *
+command_find_words(const struct command_args *args)
+{
+    const struct command *command = command_find(command_arg(args, 0));
+
+    if (command != NULL && (command->flags & COMMAND_CONTAINER) != 0 &&
+        args->argc > 1)
+        command = command_find_sub(command, command_arg(args, 1));
+    return command;
+}
+
+const struct command *
 command_find_sub(const struct command *container, struct view sub)
 {
     uint16_t parent = (uint16_t)container->id;

@@ -111,17 +111,6 @@ show(struct session *session, const struct command *command,
     pool->env->has_lines = true;
 }
 
-static const struct command *
-find_command(const struct command_args *args)
-{
-    const struct command *command = command_find(command_arg(args, 0));
-
-    if (command != NULL && (command->flags & COMMAND_CONTAINER) != 0 &&
-        args->argc > 1)
-        command = command_find_sub(command, command_arg(args, 1));
-    return command;
-}
-
 /* What stands between MULTI and EXEC. */
 static void
 show_queued(struct session *session)
@@ -139,7 +128,7 @@ show_queued(struct session *session)
             RESP_OK)
             break;
         struct command_args args = {data, scan.args, scan.argc};
-        const struct command *command = find_command(&args);
+        const struct command *command = command_find_words(&args);
         if (command != NULL)
             show(session, command, &args, false);
         at += scan.size;

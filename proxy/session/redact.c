@@ -56,7 +56,7 @@ is_secret_of_config(const struct command_args *args, uint32_t at)
 
     if (at < 3 || at % 2 == 0)
         return false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         if (view_equal_nocase(command_arg(args, at - 1), view_str(names[i])))
             return true;
     }

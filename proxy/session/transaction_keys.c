@@ -155,13 +155,11 @@ transaction_bind(const struct incoming *in)
 static bool
 bind_again(struct session *session, const struct command_args *args)
 {
-    const struct command *command = command_find(command_arg(args, 0));
+    const struct command *command = command_find_words(args);
     struct key_list keys;
     struct view bad_key;
     bool is_bound = false;
 
-    if ((command->flags & COMMAND_CONTAINER) != 0 && args->argc > 1)
-        command = command_find_sub(command, command_arg(args, 1));
     find_keys(session, command, args, &keys);
     is_bound =
         bind_keys(session, command, args, &keys, &bad_key) == BIND_OK;
