@@ -107,6 +107,13 @@ request_fail_unreachable(struct request *request)
 }
 
 void
+request_fail_lost(struct request *request)
+{
+    cell_inc(&request->pool->stats->errors_lost);
+    request_fail(request, request_text_lost(request, request->shard, true));
+}
+
+void
 request_count_barred(const struct request *request, uint32_t shard)
 {
     struct session_stats *stats = request->pool->stats;

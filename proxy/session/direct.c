@@ -409,9 +409,8 @@ queue_nowhere(struct request *request)
 {
     if (request->session->watch != NULL)
         direct_break_watch(request);
-    else if (!holding_take_loss(request, &request->attempt, request->shard,
-                                false))
-        request_fail_unreachable(request);
+    else
+        holding_take_unreachable(request);
 }
 
 void

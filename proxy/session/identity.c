@@ -243,8 +243,8 @@ choose_shard(const struct generation *generation)
 {
     for (uint32_t i = 0; i < generation->shard_count; i++) {
         const struct server *server = generation_server(generation, i);
-        if (!server->is_down && !server->is_silent &&
-            server->failures == 0 && !gate_holds(server->gate))
+        if (!server_is_off(server) && server->failures == 0 &&
+            !gate_holds(server->gate))
             return i;
     }
     return generation->shard_count > 0 ? 0 : ROUTE_NONE;

@@ -10,7 +10,6 @@
 #include "session/holding.h"
 #include "session/replica_read.h"
 #include "session/retry.h"
-#include "session/sentence.h"
 #include "session/trail.h"
 #include "session/transaction_priv.h"
 
@@ -478,9 +477,7 @@ key_watch_take_loss(struct request *request, bool sent)
     } else if (!sent) {
         answer_changed(request);
     } else {
-        cell_inc(&request->pool->stats->errors_lost);
-        request_fail(request,
-                     request_text_lost(request, request->shard, true));
+        request_fail_lost(request);
     }
 }
 

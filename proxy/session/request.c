@@ -486,9 +486,7 @@ request_submit(struct request *request)
     if (likely(wait_submit(request, server, key, &request->call)))
         return;
     request->refs--;
-    if (holding_take_loss(request, &request->attempt, request->shard, false))
-        return;
-    request_fail_unreachable(request);
+    holding_take_unreachable(request);
 }
 
 /* --- giving up -------------------------------------------------------------------- */

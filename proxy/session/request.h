@@ -155,6 +155,8 @@ void request_done(struct request *request);
 /* Its server cannot be reached and it was not executed: finish with the error
  * that says so, or as on_server_down has it. */
 void request_fail_unreachable(struct request *request);
+/* Its connection was lost behind it: finish with the error that says so. */
+void request_fail_lost(struct request *request);
 /* A write, while too few Sentinels vouch for its shard. */
 void request_fail_barred(struct request *request);
 void request_count_barred(const struct request *request, uint32_t shard);

@@ -8,7 +8,6 @@
 #include "session/direct.h"
 #include "session/holding.h"
 #include "session/note.h"
-#include "session/sentence.h"
 #include "session/session.h"
 
 #define US_PER_MS 1000
@@ -77,10 +76,7 @@ retry_by_primary(enum outcome outcome)
 bool
 retry_is_unblocked_by_role(struct view line)
 {
-    struct view words = VIEW("-UNBLOCKED force unblock ");
-
-    return line.len >= words.len &&
-        memcmp(line.data, words.data, words.len) == 0;
+    return view_begins(line, VIEW("-UNBLOCKED force unblock "));
 }
 
 /* It has no slots to point to.  NOREPLICAS may come from one that is primary no
@@ -177,8 +173,6 @@ retry_take_loss(struct request *request, enum close_reason why, bool sent)
     } else if (!sent) {
         request_fail_unreachable(request);
     } else {
-        cell_inc(&request->pool->stats->errors_lost);
-        request_fail(request,
-                     request_text_lost(request, request->shard, true));
+        request_fail_lost(request);
     }
 }

@@ -164,6 +164,14 @@ void server_settle(struct server *server);
 /* Closes every lane, failing its calls. */
 void server_close(struct server *server, enum close_reason why);
 
+/* Is it down, or has this worker found it silent?  Then lanes that sessions have
+ * for themselves may still be there, but are of no use. */
+static inline bool
+server_is_off(const struct server *server)
+{
+    return server->is_down || server->is_silent;
+}
+
 /* The slow part of server_submit(). */
 bool server_submit_slow(struct server *server, struct lane_key key,
                         unsigned number, struct call *call) MUST_CHECK;
@@ -179,7 +187,7 @@ server_submit(struct server *server, struct lane_key key, unsigned number,
     size_t count = server->settings->server_connections;
 
     if (likely(group != NULL && lane_key_equal(group->key, key) &&
-               !server->is_down && !server->is_silent &&
+               !server_is_off(server) &&
                TAILQ_EMPTY(&server->parked))) {
         struct lane *lane = group->lanes[count == 1 ? 0 : number % count];
         if (likely(lane != NULL)) {
@@ -252,14 +260,6 @@ server_note_heard(struct server *server, uint64_t now_us)
     server->heard_us = now_us;
     if (unlikely(server->is_silent))
         server_on_answer_after_silence(server);
-}
-
-/* Is it down, or has this worker found it silent?  Then lanes that sessions have
- * for themselves may still be there, but are of no use. */
-static inline bool
-server_is_off(const struct server *server)
-{
-    return server->is_down || server->is_silent;
 }
 
 /* Close lanes that were not used for server_idle_timeout. */

@@ -146,7 +146,7 @@ server_submit_slow(struct server *server, struct lane_key key, unsigned number,
 {
     struct lane *lane = NULL;
 
-    if (unlikely(server->is_down || server->is_silent) &&
+    if (unlikely(server_is_off(server)) &&
         server_refuses(server, key)) {
         cell_inc(&server->stats->refused_fast);
         return false;
