@@ -366,6 +366,13 @@ answer_some(struct game *game, size_t place, unsigned most)
     buf_fini(&asked.out);
 }
 
+/* A connection to a server, and not closed by us. */
+static bool
+is_server(const struct fake_peer *peer)
+{
+    return peer->port != 0 && !peer->closed;
+}
+
 /* A connection to a server in this state, or NULL; *place is its own. */
 static struct fake_peer *
 choose(struct game *game, enum fake_state state, size_t *place)
@@ -375,7 +382,7 @@ choose(struct game *game, enum fake_state state, size_t *place)
     for (unsigned i = 0; i < TRIES && loop->peer_count > 0; i++) {
         *place = game_roll(game, (unsigned)loop->peer_count);
         struct fake_peer *peer = loop->peers[*place];
-        if (peer->port != 0 && !peer->closed && peer->state == state)
+        if (is_server(peer) && peer->state == state)
             return peer;
     }
     return NULL;
@@ -449,7 +456,7 @@ game_servers_answer_all(struct game *game)
 
     for (size_t i = 0; i < loop->peer_count; i++) {
         struct fake_peer *peer = loop->peers[i];
-        if (peer->port == 0 || peer->closed)
+        if (!is_server(peer))
             continue;
         if (peer->state == FAKE_ASKED)
             fake_answer(peer, FAKE_OPEN);
@@ -465,7 +472,7 @@ game_servers_recover(struct game *game)
 
     for (size_t i = 0; i < loop->peer_count; i++) {
         struct fake_peer *peer = loop->peers[i];
-        if (peer->port == 0 || peer->closed)
+        if (!is_server(peer))
             continue;
         if (peer->state == FAKE_ASKED)
             fake_answer(peer, FAKE_REFUSED);
