@@ -36,6 +36,20 @@ def start_proxy(world, seeds, **settings):
     return world.proxy(CONFIG + "".join(lines), seeds=seeds)
 
 
+def insist(act, condition, every, what):
+    """Act, and again after so many seconds, until the condition is true."""
+    last = -every
+
+    def has_come():
+        nonlocal last
+        if time.monotonic() > last + every:
+            last = time.monotonic()
+            act()
+        return condition()
+
+    eventually(has_come, 40, what)
+
+
 def is_dead(words):
     """As a line of CLUSTER NODES has it; "fail?" is but one node's guess."""
     return "fail" in words[2].split(",")
@@ -173,10 +187,21 @@ class Cluster:
         return int(node.me()[1].split("@")[1].split(",")[0])
 
     def _meet(self):
+        """All with the first: a node that is slow may miss it, and is asked again."""
         first = self.nodes[0]
-        for node in self.nodes[1:]:
-            node.command("CLUSTER", "MEET", "127.0.0.1", first.port,
-                         self._bus_port(first))
+        others = self.nodes[1:]
+        words = ("CLUSTER", "MEET", "127.0.0.1", first.port,
+                 self._bus_port(first))
+
+        def strangers():
+            known = {words[0] for words in first.lines()}
+            return [node for node in others if node.node_id not in known]
+
+        def meet():
+            for node in strangers():
+                node.command(*words)
+
+        insist(meet, lambda: not strangers(), 3, "the nodes to meet")
 
     @staticmethod
     def _replicate(node, primary):
@@ -288,16 +313,8 @@ class Cluster:
 
         Under load one may time out, after five seconds, without a word.
         """
-        last = 0
-
-        def has_happened():
-            nonlocal last
-            if time.monotonic() > last + 6:
-                last = time.monotonic()
-                replica.command("CLUSTER", "FAILOVER")
-            return replica.is_primary()
-
-        eventually(has_happened, 40, "the failover")
+        insist(lambda: replica.command("CLUSTER", "FAILOVER"),
+               replica.is_primary, 6, "the failover")
 
     def wait_for_new_primary(self, dead):
         """After a death: until somebody else owns what the dead one had."""
