@@ -306,11 +306,11 @@ START_TEST(its_documents_are_told_in_either_version_of_the_protocol)
 {
     ck_assert_int_eq(learn("*1\r\n" ENTRY_2), LEARNT_NEW);
     ck_assert(learnt_take_docs(learnt, view_str(DOCS_2)));
-    expect_docs(2, DOCS_2 + 4);
-    expect_docs(3, DOCS_3 + 4);
+    expect_docs(2, &DOCS_2[4]);
+    expect_docs(3, &DOCS_3[4]);
     ck_assert(learnt_take_docs(learnt, view_str(DOCS_3)));
-    expect_docs(2, DOCS_2 + 4);
-    expect_docs(3, DOCS_3 + 4);
+    expect_docs(2, &DOCS_2[4]);
+    expect_docs(3, &DOCS_3[4]);
 }
 END_TEST
 
