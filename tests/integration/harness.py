@@ -24,6 +24,7 @@ import time
 
 import redis
 
+from lib_clock import now
 from resp import RawClient
 from stats import Stats
 
@@ -50,7 +51,7 @@ def eventually(condition, timeout=10, what=None):
 
     An AssertionError or a connection error inside counts as "not yet".
     """
-    deadline = time.monotonic() + seconds(timeout)
+    deadline = now() + seconds(timeout)
     pause = 0.001
     while True:
         problem = None
@@ -60,7 +61,7 @@ def eventually(condition, timeout=10, what=None):
                 return result
         except (AssertionError, OSError, redis.ConnectionError) as error:
             problem = error
-        if time.monotonic() > deadline:
+        if now() > deadline:
             text = what or getattr(condition, "__name__", "the condition")
             raise AssertionError(
                 f"waited {seconds(timeout):g} s in vain for: {text}"
@@ -213,6 +214,22 @@ class RedisServer:
                         words[3] == "01":
                     waiting += int(words[4].split(":")[1], 16)
         return waiting
+
+    def wait_for_replicas(self):
+        """Until those that it has got have all that it has written by now.
+
+        WAIT would look at what its own connection has written.
+        """
+        client = self.client()
+        wanted = client.info("replication")["master_repl_offset"]
+
+        def have_all():
+            told = client.info("replication")
+            return told["connected_slaves"] > 0 and all(
+                told[f"slave{number}"]["offset"] >= wanted
+                for number in range(told["connected_slaves"]))
+
+        eventually(have_all, 20, "the replicas to have it")
 
     def stop(self):
         """End it politely; its memory is lost."""

@@ -197,6 +197,7 @@ def test_a_killed_primary_is_replaced(cluster, proxy):
     keys = [f"key:{n}" for n in range(60)]
     client.mset(dict.fromkeys(keys, "v"))
     victim = cluster.owner_of(keys[0])
+    victim.server.wait_for_replicas()
     victim.server.kill()
 
     def is_served():

@@ -33,7 +33,7 @@ def start(world, cluster, read_from, **settings):
     client = proxy.client()
     eventually(lambda: client.mset(dict.fromkeys(KEYS, "v")), 20)
     for primary in cluster.primaries():
-        primary.command("WAIT", 1, 10000)
+        primary.server.wait_for_replicas()
     eventually(lambda: all(lists_all(node, cluster) for node in cluster.nodes),
                20, "every node to list the replicas")
     before = refreshes(proxy)

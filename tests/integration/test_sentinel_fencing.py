@@ -152,6 +152,7 @@ def test_what_was_sent_to_a_frozen_primary_is_not_sent_again(world):
     client = proxy.client()
     assert client.incr("counter") == 1
     old = sentinels.primary()
+    old.wait_for_replicas()
     old.pause()
     with pytest.raises(redis.ResponseError, match=MAYBE):
         client.incr("counter")

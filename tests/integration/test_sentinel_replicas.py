@@ -35,7 +35,7 @@ def start(sentinels, read_from="replica", **settings):
                 **settings}
     proxy = started(sentinels.proxy(read_from=read_from, **settings))
     assert proxy.client().mset(dict.fromkeys(KEYS, "v"))
-    sentinels.primary().client().wait(2, 10000)
+    sentinels.primary().wait_for_replicas()
     wanted = replicas(sentinels) if read_from != "primary" else set()
     eventually(lambda: known(proxy) == wanted, 20, "the replicas to be known")
     return proxy
@@ -198,7 +198,7 @@ def test_names_of_replicas_are_followed(world):
                                     sentinel_interval="300ms"))
     assert proxy.client().mset(dict.fromkeys(KEYS, "v"))
     eventually(lambda: known(proxy, "localhost") == replicas(sentinels))
-    sentinels.primary().client().wait(2, 10000)
+    sentinels.primary().wait_for_replicas()
     assert readers(sentinels, proxy) == replicas(sentinels)
     _, new = fail_over(sentinels)
     assert proxy.client().set("a", 1)
