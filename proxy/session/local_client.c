@@ -142,7 +142,7 @@ local_client_reply(const struct local_call *call)
     struct session *session = call->session;
 
     if (local_arg_is(call, 2, "ON")) {
-        session->reply_off = false;
+        session->reply_off = session->reply_skip = false;
         return local_ok(call);
     }
     if (local_arg_is(call, 2, "OFF")) {
