@@ -187,4 +187,9 @@ struct route *settings_make_live_route(const struct pool_settings *pool,
                                        const bool *live,
                                        struct error *error) MUST_CHECK;
 
+/* Does every key belong to a shard of the same number and name in both?  Of pools
+ * that are no clusters. */
+bool settings_route_alike(const struct pool_settings *one,
+                          const struct pool_settings *other) MUST_CHECK;
+
 #endif

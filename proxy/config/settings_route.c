@@ -84,3 +84,68 @@ settings_make_route(const struct pool_settings *pool, struct error *error)
 {
     return settings_make_live_route(pool, NULL, error);
 }
+
+/* --- is it the same? --------------------------------------------------------- */
+
+static bool
+is_range_alike(const struct range_spec *one, const struct range_spec *other)
+{
+    return one->from_number == other->from_number &&
+        one->to_number == other->to_number &&
+        one->no_before == other->no_before &&
+        view_equal(one->from_bytes, other->from_bytes) &&
+        view_equal(one->before_bytes, other->before_bytes);
+}
+
+static bool
+are_spans_alike(const struct server_settings *one,
+                const struct server_settings *other)
+{
+    if (one->range_count != other->range_count ||
+        one->slot_count != other->slot_count)
+        return false;
+    for (size_t i = 0; i < one->range_count; i++) {
+        if (!is_range_alike(&one->ranges[i], &other->ranges[i]))
+            return false;
+    }
+    for (size_t i = 0; i < one->slot_count; i++) {
+        if (one->slots[i].first != other->slots[i].first ||
+            one->slots[i].last != other->slots[i].last)
+            return false;
+    }
+    return true;
+}
+
+static bool
+is_shard_alike(const struct server_settings *one,
+               const struct server_settings *other)
+{
+    return view_equal(view_str(one->name), view_str(other->name)) &&
+        one->weight == other->weight && one->is_default == other->is_default &&
+        are_spans_alike(one, other);
+}
+
+static bool
+is_hashed_alike(const struct pool_settings *one,
+                const struct pool_settings *other)
+{
+    return one->hash == other->hash &&
+        one->unsigned_chars == other->unsigned_chars &&
+        one->has_tag == other->has_tag && one->tag[0] == other->tag[0] &&
+        one->tag[1] == other->tag[1];
+}
+
+bool
+settings_route_alike(const struct pool_settings *one,
+                     const struct pool_settings *other)
+{
+    if (one->distribution != other->distribution ||
+        one->range_by != other->range_by || !is_hashed_alike(one, other) ||
+        one->server_count != other->server_count)
+        return false;
+    for (size_t i = 0; i < one->server_count; i++) {
+        if (!is_shard_alike(&one->servers[i], &other->servers[i]))
+            return false;
+    }
+    return true;
+}

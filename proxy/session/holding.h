@@ -8,7 +8,8 @@
  *   [held, in the session's queue] ----------------------> sent again, in order
  *
  * While a session has something held it accepts nothing new.  When no call of
- * it is under way any more, it takes the newest map up, and what is held goes
+ * it is under way any more, it takes the newest map up (unless a reload has given
+ * keys to other shards: then behind what is held), and what is held goes
  * out again in the order of the queue: at once, or when the cluster may have
  * come to rest.  Order is kept by slot (of a master: its shard's number): a command that only reads and was
  * answered after a held one on its slot is asked again behind it; if one that

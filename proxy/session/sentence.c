@@ -99,19 +99,20 @@ request_text_unserved(const struct request *request,
 {
     if (attempt->outcome == OUTCOME_NOSCRIPT)
         return NO_SCRIPT;
-    if (pool_is_named(request->pool->settings))
+    if (pool_is_named(request->generation->settings))
         return sentence(
             request,
             "CLUSTERDOWN proxy: no primary of shard %s has served it within "
             "%lld ms (the last obstacle was: %s), command was not executed",
             shard_name(request, attempt->slot),
-            (long long)request->pool->settings->request_timeout_ms,
+            (long long)request->generation->settings->request_timeout_ms,
             obstacle(attempt));
     return sentence(request,
                     "CLUSTERDOWN proxy: slot %u was not served within %lld ms "
                     "(the last obstacle was: %s), command was not executed",
                     attempt->slot,
-                    (long long)request->pool->settings->request_timeout_ms,
+                    (long long)
+                        request->generation->settings->request_timeout_ms,
                     obstacle(attempt));
 }
 
@@ -121,14 +122,14 @@ request_text_untaken(const struct request *request, uint32_t shard,
 {
     enum outcome outcome = (enum outcome)attempt->outcome;
 
-    return sentence(request,
-                    "CLUSTERDOWN proxy: shard %s did not take the command "
-                    "within %lld ms (the last obstacle was: %s), command was "
-                    "not executed",
-                    shard_name(request, shard),
-                    (long long)request->pool->settings->request_timeout_ms,
-                    outcome == OUTCOME_OTHER ? "connection lost"
-                                             : outcome_word(outcome));
+    return sentence(
+        request,
+        "CLUSTERDOWN proxy: shard %s did not take the command "
+        "within %lld ms (the last obstacle was: %s), command was "
+        "not executed",
+        shard_name(request, shard),
+        (long long)request->generation->settings->request_timeout_ms,
+        outcome == OUTCOME_OTHER ? "connection lost" : outcome_word(outcome));
 }
 
 struct view
@@ -138,7 +139,8 @@ request_text_no_map(const struct request *request)
                     "CLUSTERDOWN proxy: no shard of pool %s was known within "
                     "%lld ms, command was not executed",
                     request->pool->settings->name,
-                    (long long)request->pool->settings->request_timeout_ms);
+                    (long long)
+                        request->generation->settings->request_timeout_ms);
 }
 
 struct view
@@ -147,7 +149,7 @@ request_text_gone(const struct request *request,
 {
     enum outcome outcome = (enum outcome)attempt->outcome;
 
-    if (pool_is_named(request->pool->settings))
+    if (pool_is_named(request->generation->settings))
         return sentence(request,
                         "TRYAGAIN proxy: shard %s was not served (%s) to a "
                         "request that is larger than retry_buffer, command "
@@ -184,7 +186,7 @@ request_text_overtaken(const struct request *request,
 {
     if (attempt->outcome == OUTCOME_NOSCRIPT)
         return NO_SCRIPT;
-    if (pool_is_named(request->pool->settings))
+    if (pool_is_named(request->generation->settings))
         return sentence(request,
                         "TRYAGAIN proxy: shard %s moved and a later command "
                         "on it was executed first, command was not executed",

@@ -55,15 +55,24 @@ session_leave_generation(struct session *session)
     pool_leave(&session->generation);
 }
 
+/* What is held goes on by the newest as well, where slots are what they were. */
+static bool
+can_take_along(const struct session *session)
+{
+    const struct generation *generation = session->generation;
+
+    return session->holding != NULL && holding_is_all(session) &&
+        pool_is_followed(generation->settings) &&
+        generation_has_slots_of(generation, session->pool->pool->current);
+}
+
 void
 session_catch_up(struct session *session)
 {
     struct session_pool *pool = session->pool;
 
     if (!session_is_behind(session) ||
-        (session->in_flight > 0 &&
-         (session->holding == NULL || !holding_is_all(session) ||
-          !pool_is_followed(session->generation->settings))))
+        (session->in_flight > 0 && !can_take_along(session)))
         return;
     session_leave_generation(session);
     session->generation = pool_join(pool->pool);

@@ -119,6 +119,17 @@ generation_retire(struct generation *generation)
     generation_unref(&generation);
 }
 
+bool
+generation_has_slots_of(const struct generation *one,
+                        const struct generation *other)
+{
+    if (one->route == other->route)
+        return true;
+    return pool_is_cluster(one->settings) == pool_is_cluster(other->settings) &&
+        (pool_is_cluster(one->settings) ||
+         settings_route_alike(one->settings, other->settings));
+}
+
 uint32_t
 generation_slot_server(const struct generation *generation, uint32_t slot)
 {

@@ -86,6 +86,10 @@ void generation_retire(struct generation *generation);
 uint32_t generation_slot_server(const struct generation *generation,
                                 uint32_t slot) MUST_CHECK;
 
+/* Is a slot, or the shard that stands for it, the same keys in both? */
+bool generation_has_slots_of(const struct generation *one,
+                             const struct generation *other) MUST_CHECK;
+
 static inline struct server *
 generation_server(const struct generation *generation, uint32_t shard)
 {

@@ -373,6 +373,44 @@ START_TEST(cluster_that_makes_no_sense_is_refused)
 }
 END_TEST
 
+/* Each differs from the first in where some key belongs, or in who has it. */
+static const char *const placed[] = {
+    BYTES "  servers:\n    - {name: x, address: h:1, before: m}\n"
+          "    - {name: y, address: h:2, from: m}\n",
+    BYTES "  servers:\n    - {name: x, address: h:1, before: n}\n"
+          "    - {name: y, address: h:2, from: n}\n",
+    BYTES "  servers:\n    - {name: y, address: h:2, from: m}\n"
+          "    - {name: x, address: h:1, before: m}\n",
+    BYTES "  servers:\n    - {name: x, address: h:1, default: true}\n",
+    HEAD "  distribution: ketama\n  servers: [h:1:1 x, h:2:1 y]\n",
+    HEAD "  distribution: ketama\n  servers: [h:1:1 x, h:2:2 y]\n",
+    HEAD "  distribution: ketama\n  hash: murmur\n"
+         "  servers: [h:1:1 x, h:2:1 y]\n",
+    HEAD "  distribution: ketama\n  hash_tag: \"{}\"\n"
+         "  servers: [h:1:1 x, h:2:1 y]\n",
+    SLOTS "  servers:\n    - {name: x, address: h:1, slots: 0-99}\n"
+          "    - {name: y, address: h:2, slots: 100-16383}\n",
+    SLOTS "  servers:\n    - {name: x, address: h:1, slots: 0-9}\n"
+          "    - {name: y, address: h:2, slots: 10-16383}\n",
+};
+
+START_TEST(pools_are_told_apart_by_where_keys_belong)
+{
+    struct config_case one = case_parse(placed[_i]);
+
+    expect_accepted(&one, placed[_i]);
+    for (size_t i = 0; i < ARRAY_LEN(placed); i++) {
+        struct config_case other = case_parse(placed[i]);
+        expect_accepted(&other, placed[i]);
+        ck_assert_int_eq(settings_route_alike(&one.settings->pools[0],
+                                              &other.settings->pools[0]),
+                         i == (size_t)_i);
+        case_fini(&other);
+    }
+    case_fini(&one);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -387,6 +425,8 @@ main(void)
     tcase_add_loop_test(tcase,
                         range_slot_or_key_that_makes_no_sense_is_refused, 0,
                         ARRAY_LEN(refusals));
+    tcase_add_loop_test(tcase, pools_are_told_apart_by_where_keys_belong, 0,
+                        ARRAY_LEN(placed));
     tcase_add_test(tcase, overlaps_and_slots_of_nobody_are_refused);
     tcase_add_test(tcase, cluster_may_be_emulated_by_any_pool);
     tcase_add_test(tcase, cluster_is_given_by_seeds_in_place_of_servers);
