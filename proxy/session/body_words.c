@@ -5,11 +5,17 @@
 
 #include "base/chunk.h"
 
+struct request_limits
+body_limits(void)
+{
+    return (struct request_limits){.max_args = UINT32_MAX,
+                                   .max_bulk = RESP_MAX_BULK};
+}
+
 struct command_args
 body_words(struct request_scan *scan, const struct extent *body)
 {
-    struct request_limits limits = {.max_args = UINT32_MAX,
-                                    .max_bulk = RESP_MAX_BULK};
+    struct request_limits limits = body_limits();
     const char *data = body->chunk->data + body->off;
 
     request_scan_init(scan);

@@ -6,6 +6,10 @@
 
 #include "base/chain.h"
 #include "command/command.h"
+#include "resp/request_scan.h"
+
+/* Limits are for what comes, and may have changed: what has been taken has none. */
+struct request_limits body_limits(void);
 
 /* `body` was scanned before, so nothing is wrong with it.  The words stand in
  * `scan`, to be freed with request_scan_fini(). */

@@ -340,13 +340,11 @@ told(const struct entry *entry, const struct command **command)
     return entry->is_failed ? LEARNING_FAILED : LEARNING_UNKNOWN;
 }
 
-/* False: of such a name nobody is asked.  Else it is there in lower case. */
+/* False: no command has such a name. */
 static bool
-take_name(const struct session *session, struct view *name,
-          char lower[LEARNING_NAME_MAX])
+lower_name(struct view *name, char lower[LEARNING_NAME_MAX])
 {
-    if (name->len == 0 || name->len > LEARNING_NAME_MAX ||
-        !session->authenticated || !session->pool->settings->learn_commands)
+    if (name->len == 0 || name->len > LEARNING_NAME_MAX)
         return false;
     for (size_t i = 0; i < name->len; i++) {
         char c = name->data[i];
@@ -354,6 +352,15 @@ take_name(const struct session *session, struct view *name,
     }
     *name = view_of(lower, name->len);
     return true;
+}
+
+/* False: of such a name nobody is asked.  Else it is there in lower case. */
+static bool
+take_name(const struct session *session, struct view *name,
+          char lower[LEARNING_NAME_MAX])
+{
+    return session->authenticated && session->pool->settings->learn_commands &&
+        lower_name(name, lower);
 }
 
 enum learning_result
@@ -389,6 +396,24 @@ learning_find_docs(struct session *session, struct view name)
     if (!TAILQ_EMPTY(&session->queue) || ask(session, name, true))
         return LEARNING_ASKED;
     return LEARNING_FAILED;
+}
+
+const struct command *
+learning_known(const struct session_pool *pool, const struct command_args *args)
+{
+    const struct command *command = command_find_words(args);
+    struct view name = command_arg(args, 0);
+    char lower[LEARNING_NAME_MAX];
+
+    if (likely(command != NULL) || pool->learning == NULL ||
+        !lower_name(&name, lower))
+        return command;
+    const struct entry *entry = find_entry(pool->learning, name);
+    command = entry == NULL ? NULL : entry->command;
+    if (command != NULL && (command->flags & COMMAND_CONTAINER) != 0 &&
+        args->argc > 1)
+        command = command_find_sub(command, command_arg(args, 1));
+    return command;
 }
 
 /* --- all of them ------------------------------------------------------------------ */

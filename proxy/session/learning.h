@@ -48,6 +48,12 @@ enum learning_result learning_find(struct session *session, struct view name,
 enum learning_result learning_find_docs(struct session *session,
                                         struct view name) MUST_CHECK;
 
+/* The row of what has been taken before, without asking: ours, or a learnt one.
+ * NULL: servers do not know it any more. */
+const struct command *learning_known(const struct session_pool *pool,
+                                     const struct command_args *args)
+    MUST_CHECK;
+
 /* All commands that have been learnt and are served, by name; mem_free() it. */
 const struct learnt **learning_all(const struct session_pool *pool,
                                    size_t *count) MUST_CHECK;

@@ -5,7 +5,9 @@
 
 #include "base/log_limit.h"
 #include "base/mem.h"
+#include "session/body_words.h"
 #include "session/client_line.h"
+#include "session/learning.h"
 #include "session/monitor_line.h"
 #include "session/script_watch.h"
 #include "session/survey_priv.h"
@@ -116,8 +118,7 @@ static void
 show_queued(struct session *session)
 {
     const struct transaction *transaction = session->transaction;
-    struct request_limits limits = {.max_args = UINT32_MAX,
-                                    .max_bulk = RESP_MAX_BULK};
+    struct request_limits limits = body_limits();
     size_t at = sizeof(MULTI_WORDS) - 1;
     struct request_scan scan;
 
@@ -128,7 +129,7 @@ show_queued(struct session *session)
             RESP_OK)
             break;
         struct command_args args = {data, scan.args, scan.argc};
-        const struct command *command = command_find_words(&args);
+        const struct command *command = learning_known(session->pool, &args);
         if (command != NULL)
             show(session, command, &args, false);
         at += scan.size;

@@ -4,6 +4,7 @@
 #include "session/slow_words.h"
 
 #include "resp/encode.h"
+#include "session/body_words.h"
 #include "session/redact.h"
 #include "session/split_job.h"
 
@@ -70,8 +71,7 @@ static void
 encode_body(struct buf *out, const struct command *command,
             const struct extent *body)
 {
-    struct request_limits limits = {.max_args = UINT32_MAX,
-                                    .max_bulk = RESP_MAX_BULK};
+    struct request_limits limits = body_limits();
     struct request_scan scan;
     const char *data = body->chunk->data + body->off;
 

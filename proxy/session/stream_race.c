@@ -241,7 +241,7 @@ on_gone(struct lane_lease *lease)
 static uint32_t
 racer_shard(const struct request *request, const struct split_part *part)
 {
-    if (!pool_is_cluster(request->pool->settings))
+    if (!pool_is_cluster(request->generation->settings))
         return part->slot;
     return generation_slot_server(request->generation, part->slot);
 }

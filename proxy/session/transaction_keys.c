@@ -3,9 +3,11 @@
  */
 #include "base/log.h"
 #include "command/keys.h"
-#include "session/transaction_priv.h"
+#include "session/body_words.h"
 #include "session/key_watch.h"
+#include "session/learning.h"
 #include "session/published.h"
+#include "session/transaction_priv.h"
 
 #define QUOTED_MAX 96
 
@@ -151,15 +153,18 @@ transaction_bind(const struct incoming *in)
     return is_allowed && result == BIND_OK;
 }
 
-/* A queued command, which has been looked at before. */
+/* A queued command, which has been looked at before.  What servers do not know any
+ * more has no keys. */
 static bool
 bind_again(struct session *session, const struct command_args *args)
 {
-    const struct command *command = command_find_words(args);
+    const struct command *command = learning_known(session->pool, args);
     struct key_list keys;
     struct view bad_key;
     bool is_bound = false;
 
+    if (command == NULL)
+        return true;
     find_keys(session, command, args, &keys);
     is_bound =
         bind_keys(session, command, args, &keys, &bad_key) == BIND_OK;
@@ -171,7 +176,7 @@ bool
 transaction_place_again(struct session *session)
 {
     struct transaction *transaction = session->transaction;
-    struct request_limits limits = session_limits(session);
+    struct request_limits limits = body_limits();
     size_t off = sizeof(MULTI_WORDS) - 1;
     struct request_scan scan;
     bool is_bound = true;

@@ -4,6 +4,7 @@
 #include "session/unfold.h"
 
 #include "base/mem.h"
+#include "session/body_words.h"
 #include "session/subscriber.h"
 #include "session/tracker.h"
 
@@ -47,7 +48,7 @@ static bool
 take_one(struct session *session, struct request_scan *scan)
 {
     struct extent *bytes = &session->unfolding->bytes;
-    struct request_limits limits = session_limits(session);
+    struct request_limits limits = body_limits();
     enum resp_result result = request_scan(
         scan, &limits, bytes->chunk->data + bytes->off, bytes->len);
 

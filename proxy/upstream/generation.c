@@ -135,9 +135,10 @@ generation_slot_server(const struct generation *generation, uint32_t slot)
 {
     if (!pool_is_cluster(generation->settings))
         return slot;
-    uint32_t server = overlay_find(&generation->pool->overlay, slot);
+    struct pool *pool = generation->pool;
+    uint32_t server = overlay_find(&pool->overlay, slot);
 
-    if (unlikely(server != ROUTE_NONE))
+    if (unlikely(server != ROUTE_NONE) && generation == pool->current)
         return server;
     return route_slot_owner(generation->route, slot);
 }

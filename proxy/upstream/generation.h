@@ -81,8 +81,8 @@ generation_unref(struct generation **generationp)
 void generation_retire(struct generation *generation);
 
 /* The number of the server that has a slot of a cluster, as this worker knows
- * it, or ROUTE_NONE; elsewhere shards stand for slots, and are servers.  Of the
- * pool's current generation only. */
+ * it, or ROUTE_NONE; elsewhere shards stand for slots, and are servers.  By a
+ * generation of before it is what the map said then. */
 uint32_t generation_slot_server(const struct generation *generation,
                                 uint32_t slot) MUST_CHECK;
 
