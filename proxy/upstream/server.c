@@ -84,6 +84,9 @@ server_close(struct server *server, enum close_reason why)
 bool
 server_rests(const struct server *server)
 {
+    /* It is kept for those who have been routed to it, and has closed its lanes. */
+    if (server->users == 0)
+        return true;
     if (server->is_down || server_has_no_address(server))
         return true;
     return server->failures > 0 &&
