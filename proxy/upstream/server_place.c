@@ -14,10 +14,13 @@ text_equal(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+/* What is said first on a connection depends on the kind of pool as well. */
 static bool
 is_greeted_alike(const struct pool_settings *a, const struct pool_settings *b)
 {
-    return text_equal(a->redis_auth, b->redis_auth) &&
+    return pool_is_cluster(a) == pool_is_cluster(b) &&
+        pool_is_named(a) == pool_is_named(b) &&
+        text_equal(a->redis_auth, b->redis_auth) &&
         text_equal(a->redis_user, b->redis_user) &&
         a->redis_db == b->redis_db &&
         a->server_connections == b->server_connections &&
