@@ -489,6 +489,7 @@ on_connected(struct stream *stream)
     struct buf words = {0};
 
     lane_on_connected(lane);
+    lane->greeted_resp = lane->key.resp;
     lane->handshake_left = (uint8_t)handshake_encode(
         lane->server->settings, lane_login(lane), lane->key, lane->must_ping,
         &words);

@@ -111,6 +111,7 @@ struct lane {
     uint64_t written;        /* ... and taken by the socket */
     struct reply_scan scan;
     uint32_t scanned;        /* bytes at stream.in.pos already scanned */
+    uint8_t greeted_resp;    /* key.resp when the handshake was sent */
     uint8_t handshake_left;  /* replies still due */
     bool was_ready;          /* once it was; for the time after its end */
     bool must_ping;          /* the last reply of the handshake is to PING */

@@ -157,8 +157,11 @@ void
 lane_take_handshake(struct lane *lane, const struct reply_piece *piece)
 {
     struct view reply = view_of(piece->chunk->data + piece->off, piece->len);
+    struct lane_key key = lane->key;
+
+    key.resp = lane->greeted_resp;
     enum handshake_step step =
-        handshake_step(lane->server->settings, lane_login(lane), lane->key,
+        handshake_step(lane->server->settings, lane_login(lane), key,
                        lane->must_ping, lane->handshake_left);
 
     if (piece->type == RESP_PUSH) {
