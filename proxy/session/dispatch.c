@@ -559,6 +559,13 @@ accept_one(struct incoming *in)
     return true;
 }
 
+static bool
+says_reply(const struct incoming *in, struct view how)
+{
+    return in->command != NULL && in->command->id == COMMAND_ID_CLIENT_REPLY &&
+        view_equal_nocase(command_arg(&in->args, 2), how);
+}
+
 bool
 request_accept(struct session *session, struct chunk *chunk, uint32_t off,
                const struct request_scan *scan)
@@ -569,16 +576,14 @@ request_accept(struct session *session, struct chunk *chunk, uint32_t off,
         .bytes = {chunk, off, (uint32_t)scan->size},
     };
 
-    if (likely(!session->reply_skip || session->reply_off))
+    if (likely(!session->reply_skip))
         return accept_one(&in);
     /* Silent for this one request, unless it is CLIENT REPLY OFF. */
-    session->reply_skip = false;
     session->reply_off = true;
     bool accepted = accept_one(&in);
-    if (!accepted)
-        session->reply_skip = true;
-    if (in.command == NULL || in.command->id != COMMAND_ID_CLIENT_REPLY ||
-        !view_equal_nocase(command_arg(&in.args, 2), VIEW("OFF")))
+    if (accepted && !says_reply(&in, VIEW("SKIP")))
+        session->reply_skip = false;
+    if (!accepted || !says_reply(&in, VIEW("OFF")))
         session->reply_off = false;
     return accepted;
 }

@@ -122,7 +122,8 @@ local_reset(const struct local_call *call)
     wait_note_move(session);
     session->db = 0;
     session->resp = 2;
-    session->reply_off = session->reply_skip = false;
+    if (!session->reply_skip) /* as servers have it, it may be skipped itself */
+        session->reply_off = false;
     session->is_readonly = false;
     session->authenticated = session->pool->settings->redis_auth == NULL;
     identity_set(session, LOGIN_POOL);

@@ -142,7 +142,7 @@ local_client_reply(const struct local_call *call)
     struct session *session = call->session;
 
     if (local_arg_is(call, 2, "ON")) {
-        session->reply_off = session->reply_skip = false;
+        session->reply_off = false;
         return local_ok(call);
     }
     if (local_arg_is(call, 2, "OFF")) {
@@ -150,7 +150,8 @@ local_client_reply(const struct local_call *call)
         return LOCAL_NO_REPLY;
     }
     if (local_arg_is(call, 2, "SKIP")) {
-        session->reply_skip = true;
+        /* Who is silent for good skips nothing. */
+        session->reply_skip |= !session->reply_off;
         return LOCAL_NO_REPLY;
     }
     return local_error(call, LOCAL_SYNTAX_ERROR);

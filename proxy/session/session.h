@@ -106,7 +106,8 @@ struct session {
     bool barrier : 1;       /* nothing more until the queue is empty */
     bool authenticated : 1;
     bool reply_off : 1;     /* CLIENT REPLY OFF */
-    bool reply_skip : 1;    /* CLIENT REPLY SKIP: the next request only */
+    bool reply_skip : 1;    /* CLIENT REPLY SKIP: the next request only; while
+                               that is accepted it is off as well */
     bool is_readonly : 1;   /* READONLY, when a cluster is emulated */
     bool is_postponed : 1;  /* its next command waits for the end of a pause */
     bool is_gathering : 1;  /* a large request that is not passed on */

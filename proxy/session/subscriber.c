@@ -13,6 +13,7 @@
 #include "session/relay.h"
 #include "session/sentence.h"
 #include "session/tracker.h"
+#include "session/transaction.h"
 
 /* --- which command -------------------------------------------------------------- */
 
@@ -508,10 +509,14 @@ subscriber_allows_slow(struct session *session, const struct command *command)
         command->id == COMMAND_ID_RESET)
         return true;
     out->len = 0;
+    bool is_exec = command->id == COMMAND_ID_EXEC;
+    if (is_exec)
+        transaction_abort(session);
     buf_printf(out,
-               "-ERR Can't execute '%s': only (P|S)SUBSCRIBE / "
+               "-%s Can't execute '%s': only (P|S)SUBSCRIBE / "
                "(P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this "
                "context\r\n",
+               is_exec ? "EXECABORT Transaction discarded because of:" : "ERR",
                command->name);
     answer_error(session, command, out, &session->pool->stats->errors_refused);
     return false;
