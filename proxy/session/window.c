@@ -98,7 +98,7 @@ next_window(const struct pool_settings *settings, uint32_t window,
     return (uint32_t)MIN(MAX(bytes / reply_size, 1u), limit);
 }
 
-/* As large as always, or so small that the widest window has room for as many: it
+/* It and those before are so small that the widest window has room for as many: it
  * stays, and so does what is remembered, since anything larger counts for more. */
 static inline bool
 is_usual(const struct session *session, uint64_t bytes)
@@ -109,8 +109,7 @@ is_usual(const struct session *session, uint64_t bytes)
     if (session->window != limit || session->is_heavy ||
         bytes > settings->large_reply_bytes)
         return false;
-    return bytes == session->reply_size ||
-        MAX(bytes, (uint64_t)session->reply_size) * limit <=
+    return MAX(bytes, (uint64_t)session->reply_size) * limit <=
         settings->pipeline_window_bytes;
 }
 
