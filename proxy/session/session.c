@@ -329,6 +329,7 @@ take_inline(struct session *session, struct request_scan *scan)
         return false;
     }
     if (argc == 0) {
+        session->reply_skip = false;
         buf_fini(&array);
         return true;
     }
@@ -366,6 +367,7 @@ take_whole(struct session *session, struct request_scan *scan)
         taken = take_inline(session, scan);
         break;
     case REQUEST_EMPTY:
+        session->reply_skip = false; /* for servers it is one that is skipped */
         break;
     }
     if (session->state == SESSION_CLOSED)
