@@ -389,6 +389,14 @@ take_request(struct subscriber *subscriber)
     return request;
 }
 
+/* A server that may be one of the pool since the request was taken in only. */
+static void
+name_shard(struct request *request, uint32_t shard)
+{
+    request_route_anew(request, request->pool->pool->current);
+    request->shard = shard;
+}
+
 static void
 forget_untold(struct subscriber *subscriber)
 {
@@ -437,7 +445,7 @@ subscriber_on_refused(struct hearing *hearing, uint32_t shard, struct view text)
     forget_untold(subscriber);
     subscriber_free_if_done(session);
     if (request != NULL) {
-        request->shard = shard;
+        name_shard(request, shard);
         if (text.len == 0)
             request_fail_unreachable(request);
         else
@@ -473,10 +481,12 @@ subscriber_on_late(struct request *request)
 
     forget_untold(subscriber);
     subscriber_free_if_done(session);
-    if (server == NULL)
+    if (server == NULL) {
         request_fail(request, request_text_no_map(request));
-    else
+    } else {
+        name_shard(request, server->shard);
         request_fail(request, request_text_late(request, server->shard, false));
+    }
     request_unref(&waiting);
 }
 

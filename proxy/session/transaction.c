@@ -299,8 +299,10 @@ look_again(struct session *session)
 {
     if (!session->transaction->is_stale)
         return true;
-    if (!transaction_place_again(session))
+    if (!transaction_place_again(session)) {
+        direct_leave(session);
         return false;
+    }
     direct_settle(session);
     return true;
 }
@@ -310,7 +312,7 @@ consider(const struct incoming *in)
 {
     struct session *session = in->session;
 
-    if (!session->transaction->is_spoilt && !look_again(session))
+    if (!look_again(session))
         transaction_spoil(session);
     enum fate fate = transaction_fate(in);
     if (fate != FATE_QUEUE && transaction_goes_alone(in)) {

@@ -182,8 +182,11 @@ transaction_place_again(struct session *session)
     bool is_bound = true;
 
     transaction->is_stale = false;
-    if (transaction->is_forgotten) /* a slot is that of its keys for ever */
-        return pool_is_cluster(session->pool->settings);
+    if (transaction->is_forgotten) { /* a slot is that of its keys for ever */
+        transaction->is_bound = pool_is_cluster(session->pool->settings);
+        return transaction->is_bound;
+    }
+    /* Of one that will not be executed nothing is kept, and it is nowhere. */
     transaction->is_bound = key_watch_place(session, &transaction->place);
     request_scan_init(&scan);
     while (is_bound && off < transaction->bytes.len) {
