@@ -157,7 +157,7 @@ static bool
 is_same_shard(const struct request *request, const struct split_part *before,
               const struct generation *generation, const struct split_part *now)
 {
-    if (before->shard == ROUTE_NONE)
+    if (before->shard == ROUTE_NONE || now->shard == ROUTE_NONE)
         return false;
     const struct server *was = generation_server(generation, before->shard);
     const struct server *is =
