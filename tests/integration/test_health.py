@@ -193,7 +193,7 @@ def test_an_idle_frozen_server_is_found_by_probes(world):
 
 
 def test_one_slow_command_makes_no_server_down(world):
-    pool = Pool(world, request_timeout="1s", probe_interval="300ms")
+    pool = Pool(world, request_timeout="5s", probe_interval="300ms")
     sleeper = pool.a.raw()
     sleeper.send_command("DEBUG", "SLEEP", "0.8")
     eventually(lambda: pool.a.unread_bytes() == 0)  # it sleeps
