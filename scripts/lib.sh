@@ -49,7 +49,9 @@ as_root() {
 missing_packages() {
     local name status
     for name in "$@"; do
-        status=$(dpkg-query -W -f '${db:Status-Abbrev}' "$name" 2>/dev/null)
+        # One that it has never heard of is no failure of the script.
+        status=$(dpkg-query -W -f '${db:Status-Abbrev}' "$name" 2>/dev/null) ||
+            status=
         [ "${status:0:2}" = ii ] || printf '%s\n' "$name"
     done
 }
