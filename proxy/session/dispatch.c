@@ -103,21 +103,23 @@ request_command(struct session *session, const struct command_args *args)
 static inline struct place
 place_of(struct session *session, struct view key)
 {
-    const struct route *route = session->generation->route;
+    const struct generation *generation = session->generation;
+    const struct route *route = generation->route;
     struct pool *pool = session->pool->pool;
 
-    if (likely(!pool_is_cluster(session->pool->settings))) {
+    /* A reload may have made another kind of the pool meanwhile. */
+    if (likely(!pool_is_cluster(generation->settings))) {
         uint32_t shard = route_find(route, key, &pool->dice);
         return (struct place){
             .slot = shard,
             .shard = shard,
-            .is_keyed = session->generation->readers != NULL,
+            .is_keyed = generation->readers != NULL,
         };
     }
     uint32_t slot = route_slot(route, key);
     return (struct place){
         .slot = slot,
-        .shard = generation_slot_server(session->generation, slot),
+        .shard = generation_slot_server(generation, slot),
         .is_keyed = true,
     };
 }
