@@ -39,7 +39,7 @@ prefetch(const void *from, size_t size)
 {
 #pragma GCC unroll 8
     for (size_t at = 0; at < size; at += 64)
-        __builtin_prefetch((const char *)from + at, 1);
+        __builtin_prefetch((const void *)((uintptr_t)from + at), 1);
 }
 
 /* Print where and what, then abort; never returns.  See base/error.c. */
