@@ -46,4 +46,13 @@ buf_view(const struct buf *buf)
     return view_of(buf->data, buf->len);
 }
 
+/* What stands from `start` on; nothing of an empty buffer too. */
+static inline struct view
+buf_view_from(const struct buf *buf, size_t start)
+{
+    if (start == buf->len)
+        return view_of(NULL, 0);
+    return view_of(buf->data + start, buf->len - start);
+}
+
 #endif

@@ -68,8 +68,7 @@ static inline enum local_result
 local_ask_from(const struct local_call *call, enum question_kind kind,
                size_t start)
 {
-    return local_ask(call, kind,
-                     view_of(call->out->data + start, call->out->len - start));
+    return local_ask(call, kind, buf_view_from(call->out, start));
 }
 
 /* Is word i this one? Letters compare without case. */

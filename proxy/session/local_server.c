@@ -119,7 +119,7 @@ info_names(uint32_t wanted, struct buf *out)
             buf_append_char(out, ' ');
         buf_append_str(out, info_sections[i]);
     }
-    return view_of(out->data + start, out->len - start);
+    return buf_view_from(out, start);
 }
 
 /* Whoever collects the text sees only names that mean something. */

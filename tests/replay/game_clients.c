@@ -357,8 +357,7 @@ fits(struct view answer, struct view line)
 static void
 take_answer(struct game *game, struct game_client *client, struct view answer)
 {
-    struct view rest = view_of(client->asked.data + client->answered,
-                               client->asked.len - client->answered);
+    struct view rest = buf_view_from(&client->asked, client->answered);
     unsigned number = number_of(game, client);
     int shown = (int)MIN(answer.len, (size_t)SHOWN_MAX);
 
@@ -403,8 +402,7 @@ game_clients_are_content(struct game *game)
 {
     for (unsigned i = 0; i < GAME_CLIENTS; i++) {
         const struct game_client *client = &game->clients[i];
-        struct view rest = view_of(client->asked.data + client->answered,
-                                   client->asked.len - client->answered);
+        struct view rest = buf_view_from(&client->asked, client->answered);
         if (client->peer == NULL || client->peer->closed ||
             client->is_uncounted || rest.len == 0)
             continue;

@@ -77,6 +77,18 @@ START_TEST(buf_append_view_takes_nul_bytes)
 }
 END_TEST
 
+START_TEST(buf_view_from_is_what_stands_behind)
+{
+    struct buf buf = {0};
+
+    ck_assert(view_equal(buf_view_from(&buf, 0), VIEW("")));
+    buf_append_str(&buf, "abc");
+    ck_assert(view_equal(buf_view_from(&buf, 1), VIEW("bc")));
+    ck_assert(view_equal(buf_view_from(&buf, 3), VIEW("")));
+    buf_fini(&buf);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -87,5 +99,6 @@ main(void)
     tcase_add_test(tests, buf_reserve_makes_room_without_changing_len);
     tcase_add_test(tests, buf_printf_appends_any_length_without_its_nul);
     tcase_add_test(tests, buf_append_view_takes_nul_bytes);
+    tcase_add_test(tests, buf_view_from_is_what_stands_behind);
     return unit_run("base", tests);
 }
