@@ -8,7 +8,6 @@
 #include "session/fanout_priv.h"
 #include "session/published.h"
 #include "session/scripts.h"
-#include "session/server_command.h"
 #include "session/split_job_priv.h"
 
 #define SCAN_SHARDS_MAX 16 /* that one page is of */
@@ -74,12 +73,13 @@ tell_info(struct request *request)
     return MERGE_OK;
 }
 
-/* INFO of the servers tells of the proxy's clients. */
+/* Is it INFO of the servers, not the end of our own?  By how it has begun: what goes
+ * to the servers a reload may have changed. */
 static bool
-needs_our_info(const struct request *request)
+is_their_info(const struct request *request)
 {
     return request->command->id == COMMAND_ID_INFO &&
-        server_command_is(request->session, request->command);
+        request->job->fanout->request == NULL;
 }
 
 bool
@@ -89,7 +89,8 @@ fanout_asks_control(struct request *request)
     struct fanout_job *fanout = request->job->fanout;
     bool resets = fanout_concerns_us(request->command);
 
-    if (fanout->has_asked || (!resets && !needs_our_info(request)))
+    /* It tells of the proxy's clients. */
+    if (fanout->has_asked || (!resets && !is_their_info(request)))
         return false;
     struct question question = {
         .kind = resets ? QUESTION_RESETSTAT : QUESTION_INFO,
@@ -117,9 +118,8 @@ tell(struct request *request)
     const struct command *command = request->command;
 
     if (command->id == COMMAND_ID_INFO)
-        return server_command_is(request->session, command)
-            ? tell_info(request)
-            : tell_keyspace(request);
+        return is_their_info(request) ? tell_info(request)
+                                      : tell_keyspace(request);
     return merge_by_kind(request);
 }
 
