@@ -315,18 +315,15 @@ sections_of_word(struct view word)
 static unsigned
 sections_of_words(struct view words)
 {
-    const char *at = words.data, *end = words.data + words.len;
     unsigned wanted = 0;
     bool is_empty = true;
 
-    while (at < end) {
-        const char *space = memchr(at, ' ', (size_t)(end - at));
-        const char *stop = space != NULL ? space : end;
-        if (stop > at) {
-            wanted |= sections_of_word(view_of(at, (size_t)(stop - at)));
+    while (words.len > 0) {
+        struct view word = view_take(&words, ' ');
+        if (word.len > 0) {
+            wanted |= sections_of_word(word);
             is_empty = false;
         }
-        at = stop + 1;
     }
     return is_empty ? default_sections() : wanted;
 }
