@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import shutil
 import signal
 import subprocess
 
@@ -27,7 +28,7 @@ class Run:
     """One in a terminal of its own, with its folder for temporary files."""
 
     def __init__(self, world, *arguments):
-        self.folder = os.path.join(world.folder, "tmp")
+        self.folder = os.path.join(world.folder, "it's a tmp \u00f6")
         os.makedirs(self.folder, exist_ok=True)
         self.process = Process(
             [QUICKSTART, *arguments], os.path.join(world.folder, "quickstart"),
@@ -115,6 +116,40 @@ def test_a_file_is_served(run, world):
     assert typed(f"redis-cli -p {port} set k v") == "OK\n"
     assert server.client().get("k") == b"v"
     assert mine.press_ctrl_c() == 0
+
+
+def test_a_file_that_is_not_there_is_named_before_the_build():
+    result = subprocess.run([QUICKSTART, "/no/such/file.yml"], check=False,
+                            capture_output=True, text=True,
+                            timeout=seconds(20))
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr == "quickstart: /no/such/file.yml cannot be read\n"
+
+
+CONFIGURE = """\
+#!/bin/sh
+case $0 in *' '*) echo "unsafe srcdir value: $0"; exit 1 ;; esac
+printf 'all:\\n\\t@echo made of %s\\n' "$0" >Makefile
+"""
+
+
+def test_a_clone_may_have_blanks_in_its_path(world):
+    """What Automake makes of configure.ac refuses them where it is called."""
+    clone = os.path.join(world.folder, "a cl\u00f6ne")
+    shutil.copytree(os.path.join(REPO, "scripts"),
+                    os.path.join(clone, "scripts"))
+    for name, text in ("configure.ac", ""), ("configure", CONFIGURE):
+        with open(os.path.join(clone, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    os.chmod(os.path.join(clone, "configure"), 0o755)
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("BUILD_DIR", "MAKEFLAGS")}
+    result = subprocess.run(
+        [os.path.join(clone, "scripts", "build")], check=False, text=True,
+        capture_output=True, timeout=seconds(60), env=environment)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout == "made of ../configure\n"
 
 
 def test_packages_that_nobody_has_heard_of_are_missing():
