@@ -43,16 +43,42 @@ mark_of_offset(struct view text, size_t offset)
     return at;
 }
 
+/* Whether a tab stands there, with nothing but spaces before it on its line. */
+static bool
+is_indenting_tab(struct view text, struct mark at)
+{
+    struct view line = {0};
+
+    for (unsigned i = 0; i < at.line; i++)
+        line = view_take(&text, '\n');
+    if (line.len < at.column || line.data[at.column - 1] != '\t')
+        return false;
+    for (unsigned i = 0; i < at.column - 1; i++) {
+        if (line.data[i] != ' ')
+            return false;
+    }
+    return true;
+}
+
 static void
 report_syntax(struct builder *builder)
 {
     const yaml_parser_t *parser = &builder->parser;
     struct mark at = mark_of(parser->problem_mark);
+    struct mark begin = mark_of(parser->context_mark);
     const char *problem = parser->problem ? parser->problem : "no memory";
 
     if (parser->error == YAML_READER_ERROR)
         at = mark_of_offset(builder->text, parser->problem_offset);
-    if (parser->context != NULL)
+    if (is_indenting_tab(builder->text, at))
+        report_error(builder->report, at, NULL,
+                     "this is not YAML: found a tab, allowed only spaces "
+                     "before what stands on a line");
+    else if (parser->context != NULL && begin.line < at.line)
+        report_error(builder->report, at, NULL,
+                     "this is not YAML: %s that begins on line %u, %s",
+                     parser->context, begin.line, problem);
+    else if (parser->context != NULL)
         report_error(builder->report, at, NULL, "this is not YAML: %s, %s",
                      parser->context, problem);
     else

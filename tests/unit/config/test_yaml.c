@@ -128,9 +128,38 @@ START_TEST(faults_of_yaml_are_reported_with_their_place)
     expect_problem("a:\n  b: {\n", false,
                    "t.yml:3:1: error: this is not YAML: while parsing a flow "
                    "node, did not find expected node content\n");
+    expect_problem("a: b\nc: \"{}\nd: e\n", false,
+                   "t.yml:4:1: error: this is not YAML: while scanning a "
+                   "quoted scalar that begins on line 2, found unexpected end "
+                   "of stream\n");
     expect_problem("a: b\nc: \xff\n", false,
                    "t.yml:2:4: error: this is not YAML: invalid leading UTF-8 "
                    "octet\n");
+}
+END_TEST
+
+START_TEST(a_tab_that_indents_is_named)
+{
+    static const char *const texts[] = {
+        "a:\n\tb: c\n",
+        "a: b\n\t\n",
+        "# \xc3\xb6\na:\n \tb: c\n",
+        "a:\n  b: c\n\td: e\n",
+        "a:\n  b:\n  \t- c\n",
+    };
+    static const char *const places[] = {"2:1", "2:1", "3:2", "3:1", "3:3"};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char wanted[128];
+        snprintf(wanted, sizeof(wanted),
+                 "t.yml:%s: error: this is not YAML: found a tab, allowed only "
+                 "spaces before what stands on a line\n",
+                 places[i]);
+        expect_problem(texts[i], false, wanted);
+    }
+    expect_problem("a: b\nc: @\td\n", false,
+                   "t.yml:2:4: error: this is not YAML: while scanning for the "
+                   "next token, found character that cannot start any token\n");
 }
 END_TEST
 
@@ -217,6 +246,7 @@ main(void)
     tcase_add_test(tcase, second_document_is_refused);
     tcase_add_test(tcase, keys_must_be_texts);
     tcase_add_test(tcase, faults_of_yaml_are_reported_with_their_place);
+    tcase_add_test(tcase, a_tab_that_indents_is_named);
     tcase_add_test(tcase, depth_is_bounded);
     tcase_add_test(tcase, entries_and_bytes_are_bounded);
     tcase_add_test(tcase, cut_anywhere_it_is_a_tree_or_a_message);
