@@ -3,9 +3,24 @@
  */
 #include "daemon/descriptors.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define OWN_DESCRIPTORS 32 /* listeners, logs, wake-ups */
+
+void
+descriptors_fill_standard(void)
+{
+    int fd;
+
+    /* Each gets the lowest number that is free. */
+    do {
+        fd = open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
 
 /* As many descriptors as the system lets us have; 0 when it does not say. */
 static uint64_t

@@ -41,6 +41,17 @@ leave_with_usage(const char *problem, const char *word)
     exit(EXIT_FAILURE);
 }
 
+/* The status to leave with: that nothing is missing of what was printed. */
+static int
+finish_output(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "pointsman: cannot write to standard output: %s\n",
+            strerror(errno));
+    return EXIT_FAILURE;
+}
+
 static void
 parse_options(struct command_line *line, int argc, char **argv)
 {
@@ -63,10 +74,10 @@ parse_options(struct command_line *line, int argc, char **argv)
             break;
         case 'h':
             fputs(usage, stdout);
-            exit(EXIT_SUCCESS);
+            exit(finish_output(EXIT_SUCCESS));
         case 'V':
             printf("pointsman %s\n", POINTSMAN_VERSION);
-            exit(EXIT_SUCCESS);
+            exit(finish_output(EXIT_SUCCESS));
         default:
             fputs(usage, stderr);
             exit(EXIT_FAILURE);
@@ -182,6 +193,7 @@ serve_file(const char *path)
 static int
 serve(const char *path)
 {
+    descriptors_fill_standard();
     crash_install();
     struct crash_stack *stack = crash_join("control", 0);
     int status = serve_file(path);
@@ -199,9 +211,9 @@ main(int argc, char **argv)
     case ACTION_RUN:
         return serve(line.path);
     case ACTION_CHECK:
-        return tool_check(line.path);
+        return finish_output(tool_check(line.path));
     case ACTION_ROUTE:
-        return tool_route(line.path, line.argc, line.argv);
+        return finish_output(tool_route(line.path, line.argc, line.argv));
     }
     return EXIT_FAILURE;
 }

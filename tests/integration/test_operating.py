@@ -1,0 +1,76 @@
+"""What it lives on: its standard streams, the places of its files."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+import harness
+from harness import eventually, seconds
+
+CONFIG = """
+    pointsman:
+      stats: 127.0.0.1:0
+      log_file: "$log"
+    demo:
+      listen: 127.0.0.1:0
+      servers: [$server:1]
+      redis: true
+"""
+
+CHECKED = """
+    demo: {listen: "127.0.0.1:0", servers: ["127.0.0.1:1:1"], redis: true}
+"""
+
+
+def read(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+@pytest.mark.parametrize("log", ["$folder/log", "-"])
+def test_streams_that_are_closed_lead_nowhere(world, log):
+    """What is written to them must not reach a client or the log."""
+    path = os.path.join(world.folder, "log")
+    log = log.replace("$folder", world.folder)
+    proxy = world.make_proxy(CONFIG, server=world.server().address, log=log)
+    proxy.write_config(read(proxy.config_path).replace(
+        "listen: 127.0.0.1:0", f"listen: {world.folder}/demo.sock"))
+    process = world.process("closed", [
+        "sh", "-c", 'exec "$0" -c "$1" <&- >&- 2>&-', harness.POINTSMAN,
+        proxy.config_path])
+    socket = os.path.join(world.folder, "demo.sock")
+    eventually(lambda: os.path.exists(socket) or not process.is_running())
+    assert process.is_running()
+    assert typed("-s", socket, "set", "k", "v") == "OK\n"
+    assert [os.readlink(f"/proc/{process.pid}/fd/{number}")
+            for number in range(3)] == ["/dev/null"] * 3
+    process.signal(signal.SIGTERM)
+    assert process.wait() == 0
+    assert ("stopped" in read(path)) == (log == path)
+
+
+def typed(*words):
+    return subprocess.run(["redis-cli", *words], check=True, text=True,
+                          stdout=subprocess.PIPE, timeout=seconds(20)).stdout
+
+
+@pytest.mark.parametrize("words", [
+    ["--version"], ["--help"], ["-t", "-c", "CONFIG"],
+    ["route", "-c", "CONFIG", "demo", "key"]])
+def test_output_that_nobody_gets_is_a_failure(world, words):
+    path = os.path.join(world.folder, "pointsman.yml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(harness.fill(CHECKED, {}))
+    words = [path if word == "CONFIG" else word for word in words]
+    with open("/dev/full", "w", encoding="ascii") as full:
+        result = subprocess.run(
+            [harness.POINTSMAN, *words], stdout=full, stderr=subprocess.PIPE,
+            text=True, check=False, timeout=seconds(20))
+    assert result.returncode == 1
+    assert result.stderr == ("pointsman: cannot write to standard output: "
+                             "No space left on device\n")
