@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -78,10 +79,13 @@ reopen_log(const struct control *control)
 {
     struct error error;
 
-    if (log_open(control->snapshot->settings->log_file, &error) < 0)
-        log_error("cannot reopen the log", "error=\"%s\"", error.text);
-    else
+    if (log_open(control->snapshot->settings->log_file, &error) == 0) {
         log_info("log reopened", "pid=%ld", (long)getpid());
+        return;
+    }
+    log_error("cannot reopen the log", "error=\"%s\"", error.text);
+    /* The file written on may be gone from where people look. */
+    fprintf(stderr, "pointsman: %s\n", error.text);
 }
 
 static void

@@ -1,6 +1,7 @@
 """What it lives on: its standard streams, the places of its files."""
 
 import os
+import shutil
 import signal
 import subprocess
 
@@ -74,3 +75,21 @@ def test_output_that_nobody_gets_is_a_failure(world, words):
     assert result.returncode == 1
     assert result.stderr == ("pointsman: cannot write to standard output: "
                              "No space left on device\n")
+
+
+def test_a_log_that_cannot_be_opened_again_is_told_of_elsewhere(world):
+    """The log itself may stand in a file that is gone."""
+    folder = os.path.join(world.folder, "logs")
+    path = os.path.join(folder, "log")
+    os.mkdir(folder)
+    proxy = world.make_proxy(CONFIG, server=world.server().address, log=path)
+    proxy.spawn()
+    eventually(lambda: 'msg="ready"' in read(path))
+    shutil.rmtree(folder)
+    proxy.signal(signal.SIGUSR1)
+    eventually(lambda: proxy.log() ==
+               f"pointsman: cannot open log file {path}: "
+               "No such file or directory\n")
+    os.mkdir(folder)
+    proxy.signal(signal.SIGUSR1)
+    eventually(lambda: 'msg="log reopened"' in read(path))
