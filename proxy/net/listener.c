@@ -122,6 +122,19 @@ bind_unix(struct listener *listener, const struct address *address, int mode)
     return 0;
 }
 
+/* Why nothing can listen there, as errno has it. */
+static const char *
+reason_of(const struct address *address, int err)
+{
+    struct stat status;
+
+    if (err == EADDRINUSE && address->sa.any.sa_family == AF_UNIX &&
+        lstat(address->sa.un.sun_path, &status) == 0 &&
+        !S_ISSOCK(status.st_mode))
+        return "something that is no socket has this name";
+    return strerror(err);
+}
+
 static int
 bind_and_listen(struct listener *listener, const struct address *address,
                 int mode, int backlog)
@@ -164,7 +177,7 @@ listener_open(struct listener *listener, struct loop *loop,
                          listener->text, strerror(errno));
     if (bind_and_listen(listener, address, mode, backlog) < 0) {
         error_set(error, "cannot listen on %s: %s", listener->text,
-                  strerror(errno));
+                  reason_of(address, errno));
         close(listener->fd);
         mem_free(listener->unlink_path);
         listener->unlink_path = NULL;

@@ -93,3 +93,18 @@ def test_a_log_that_cannot_be_opened_again_is_told_of_elsewhere(world):
     os.mkdir(folder)
     proxy.signal(signal.SIGUSR1)
     eventually(lambda: 'msg="log reopened"' in read(path))
+
+
+def test_a_file_in_the_place_of_a_socket_is_left_and_named(world):
+    path = os.path.join(world.folder, "demo.sock")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("precious")
+    result = world.run("-c", "CONFIG", config="""\
+        pointsman: {stats: off}
+        demo: {listen: $path, servers: ["127.0.0.1:1:1"], redis: true}
+        """, path=path)
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1] == (
+        f"pointsman: pool demo: cannot listen on {path}: "
+        "something that is no socket has this name")
+    assert read(path) == "precious"
