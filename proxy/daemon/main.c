@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log_limit.h"
@@ -104,18 +105,32 @@ parse_command_line(struct command_line *line, int argc, char **argv)
         leave_with_usage("route wants a POOL and at least one KEY", NULL);
 }
 
+/* What stands in the way is left there: not ours, or a device. */
 static void
+remove_pid_file(const char *path)
+{
+    struct stat status;
+
+    if (stat(path, &status) == 0 && S_ISREG(status.st_mode))
+        unlink(path);
+}
+
+/* False when there is none of ours, which the log tells. */
+static bool
 write_pid_file(const char *path)
 {
-    FILE *file = path == NULL ? NULL : fopen(path, "w");
+    FILE *file = path == NULL ? NULL : fopen(path, "we");
 
     if (path == NULL)
-        return;
-    if (file == NULL || fprintf(file, "%ld\n", (long)getpid()) < 0)
+        return false;
+    bool is_written =
+        file != NULL && fprintf(file, "%ld\n", (long)getpid()) > 0;
+    if (file != NULL && fclose(file) != 0)
+        is_written = false;
+    if (!is_written)
         log_warn("cannot write pid_file", "path=%s error=\"%s\"", path,
                  strerror(errno));
-    if (file != NULL)
-        fclose(file);
+    return is_written;
 }
 
 /* NULL after having printed why. */
@@ -165,11 +180,11 @@ serve_snapshot(const char *path, struct snapshot *snapshot,
         return EXIT_FAILURE;
     }
     /* Only now: who cannot listen must not replace another's file. */
-    write_pid_file(pid_file);
+    bool is_written = write_pid_file(pid_file);
     control_run(control);
     control_free(&control);
-    if (pid_file != NULL)
-        unlink(pid_file);
+    if (is_written)
+        remove_pid_file(pid_file);
     return EXIT_SUCCESS;
 }
 

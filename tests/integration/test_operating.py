@@ -108,3 +108,29 @@ def test_a_file_in_the_place_of_a_socket_is_left_and_named(world):
         f"pointsman: pool demo: cannot listen on {path}: "
         "something that is no socket has this name")
     assert read(path) == "precious"
+
+
+FILES = """
+    pointsman:
+      pid_file: $pid
+      state_file: $state
+    demo:
+      listen: 127.0.0.1:0
+      servers: ["127.0.0.1:1:1"]
+      redis: true
+"""
+
+
+def test_a_pid_file_that_is_not_ours_is_left(world):
+    """Such as /dev/null, which the next program would miss."""
+    path = os.path.join(world.folder, "pid")
+    for target, error in ((os.devnull, None),
+                          ("/dev/full", "No space left on device"),
+                          (world.folder, "Is a directory")):
+        os.symlink(target, path)
+        proxy = world.proxy(FILES, pid=path, state=world.folder + "/epochs")
+        warnings = proxy.events("cannot write pid_file")
+        assert [line["error"] for line in warnings] == [error] * bool(error)
+        proxy.stop()
+        assert os.readlink(path) == target
+        os.remove(path)
