@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -132,6 +134,34 @@ replace_file(const char *path, const char *temporary, struct view text)
     return 0;
 }
 
+/* A device such as /dev/null must not be replaced by a file. */
+static bool
+is_something_else(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+/* NULL: nothing stands against it, as far as can be told without trying. */
+static const char *
+why_unwritable(const char *path)
+{
+    if (is_something_else(path))
+        return "Not a regular file";
+    char *folder = mem_strdup(path);
+    bool failed = access(dirname(folder), W_OK | X_OK) < 0;
+    mem_free(folder);
+    return failed ? strerror(errno) : NULL;
+}
+
+static void
+log_unwritable(const char *path, const char *why)
+{
+    log_error("state_file cannot be written", "path=%s error=\"%s\"", path,
+              why);
+}
+
 static void
 write_file(const struct epochs *epochs)
 {
@@ -139,14 +169,17 @@ write_file(const struct epochs *epochs)
 
     if (epochs->path == NULL)
         return;
+    if (is_something_else(epochs->path)) {
+        log_unwritable(epochs->path, "Not a regular file");
+        return;
+    }
     for (size_t i = 0; i < epochs->count; i++)
         buf_printf(&text, "%llu %s %s\n",
                    (unsigned long long)epochs->lines[i].epoch,
                    epochs->lines[i].master, epochs->lines[i].pool);
     char *temporary = mem_printf("%s.new", epochs->path);
     if (replace_file(epochs->path, temporary, buf_view(&text)) < 0)
-        log_error("state_file cannot be written", "path=%s error=\"%s\"",
-                  epochs->path, strerror(errno));
+        log_unwritable(epochs->path, strerror(errno));
     mem_free(temporary);
     buf_fini(&text);
 }
@@ -195,8 +228,17 @@ epochs_new(const char *path, struct error *error)
     struct epochs *epochs = MEM_NEW(struct epochs);
 
     epochs->path = path == NULL ? NULL : mem_strdup(path);
-    if (path != NULL && read_file(epochs, error) < 0)
+    if (path == NULL)
+        return epochs;
+    if (read_file(epochs, error) < 0) {
         epochs_free(&epochs);
+        return NULL;
+    }
+    /* Told now, not by the first failover; nothing is written, as another
+     * process may be about to end that still writes there. */
+    const char *why = why_unwritable(path);
+    if (why != NULL)
+        log_unwritable(path, why);
     return epochs;
 }
 

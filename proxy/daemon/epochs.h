@@ -22,7 +22,8 @@
 
 struct epochs;
 
-/* NULL and a sentence when the file (NULL: none) is there and cannot be read. */
+/* NULL and a sentence when the file (NULL: none) is there and cannot be read.
+ * The log says if it could not be written. */
 struct epochs *epochs_new(const char *path, struct error *error) MUST_CHECK;
 void epochs_free(struct epochs **epochsp);
 

@@ -134,3 +134,30 @@ def test_a_pid_file_that_is_not_ours_is_left(world):
         proxy.stop()
         assert os.readlink(path) == target
         os.remove(path)
+
+
+def test_a_state_file_that_cannot_be_written_is_told_of_at_the_start(world):
+    """Not only when a failover wants to."""
+    device = os.path.join(world.folder, "device")
+    os.symlink(os.devnull, device)
+    for path, error in (("/no/such/folder", "No such file or directory"),
+                        (device, "Not a regular file")):
+        proxy = world.proxy(FILES, pid=world.folder + "/pid", state=path)
+        proxy.expect_errors("state_file cannot be written")
+        assert [line["error"] for line in proxy.events(
+            "state_file cannot be written")] == [error]
+        proxy.stop()
+    assert os.readlink(device) == os.devnull
+
+
+def test_a_device_is_no_state_file_after_a_reload_either(world):
+    device = os.path.join(world.folder, "device")
+    os.symlink(os.devnull, device)
+    proxy = world.proxy(FILES, pid=world.folder + "/pid",
+                        state=world.folder + "/epochs")
+    proxy.expect_errors("state_file cannot be written")
+    text = read(proxy.config_path)
+    proxy.write_config(text.replace(world.folder + "/epochs", device))
+    proxy.signal(signal.SIGHUP)
+    eventually(lambda: proxy.events("reloaded"))
+    assert os.readlink(device) == os.devnull
