@@ -4,7 +4,8 @@
  *   ts=2026-11-30T01:10:56.123456Z level=info msg="listening" pool=a addr=...
  *
  * log_info("msg", "key=%s other=%d", ...): the second argument is printf for
- * the fields that follow msg; text from peers goes through log_quote() first.
+ * the fields that follow msg; text from peers and paths go through log_quote()
+ * first.
  * One write(2) a line, so threads never mix lines.  A line that cannot be
  * written (a full disk) is lost and counted; the next that can be is followed
  * by their number.  The mutable globals of the building live here.
@@ -44,6 +45,9 @@ void log_vwrite(enum log_level level, const char *msg, const char *fmt,
 int log_descriptor(void);
 /* Lines that could not be written, ever. */
 uint64_t log_lost(void);
+
+/* Room for a path, quoted; a longer one is cut. */
+#define LOG_PATH_MAX 1024
 
 /* Quote and escape untrusted bytes into out (always terminated, cut to fit). */
 const char *log_quote(char *out, size_t size, struct view text);

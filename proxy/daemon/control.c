@@ -92,6 +92,7 @@ static void
 on_signal(struct signal_watch *watch, int signal, void *arg)
 {
     struct control *control = arg;
+    char quoted[LOG_PATH_MAX];
 
     (void)watch;
     switch (signal) {
@@ -107,7 +108,8 @@ on_signal(struct signal_watch *watch, int signal, void *arg)
         reopen_log(control);
         break;
     case SIGHUP:
-        log_info("reloading", "signal=HUP file=%s", control->path);
+        log_info("reloading", "signal=HUP file=%s",
+                 log_quote(quoted, sizeof(quoted), view_str(control->path)));
         control_reload(control);
         break;
     }

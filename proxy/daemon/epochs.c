@@ -158,8 +158,10 @@ why_unwritable(const char *path)
 static void
 log_unwritable(const char *path, const char *why)
 {
-    log_error("state_file cannot be written", "path=%s error=\"%s\"", path,
-              why);
+    char quoted[LOG_PATH_MAX];
+
+    log_error("state_file cannot be written", "path=%s error=\"%s\"",
+              log_quote(quoted, sizeof(quoted), view_str(path)), why);
 }
 
 static void

@@ -127,9 +127,12 @@ write_pid_file(const char *path)
         file != NULL && fprintf(file, "%ld\n", (long)getpid()) > 0;
     if (file != NULL && fclose(file) != 0)
         is_written = false;
-    if (!is_written)
-        log_warn("cannot write pid_file", "path=%s error=\"%s\"", path,
-                 strerror(errno));
+    if (!is_written) {
+        const char *why = strerror(errno);
+        char quoted[LOG_PATH_MAX];
+        log_warn("cannot write pid_file", "path=%s error=\"%s\"",
+                 log_quote(quoted, sizeof(quoted), view_str(path)), why);
+    }
     return is_written;
 }
 
@@ -195,8 +198,9 @@ serve_file(const char *path)
 
     if (snapshot == NULL)
         return EXIT_FAILURE;
+    char quoted[LOG_PATH_MAX];
     log_info("starting", "version=%s pid=%ld file=%s", POINTSMAN_VERSION,
-             (long)getpid(), path);
+             (long)getpid(), log_quote(quoted, sizeof(quoted), view_str(path)));
     /* It outlives the snapshot, as no reload changes it. */
     const char *text = snapshot->settings->pid_file;
     char *pid_file = text == NULL ? NULL : mem_strdup(text);

@@ -174,12 +174,13 @@ void
 control_reload(struct control *control)
 {
     struct control_stats *stats = &control->source.control_stats;
-    char quoted[QUOTED_MAX];
+    char path[LOG_PATH_MAX], quoted[QUOTED_MAX];
     struct error error;
 
     if (try_reload(control, &error) < 0) {
         cell_inc(&stats->reload_failures);
-        log_error("reload refused", "file=%s error=%s", control->path,
+        log_error("reload refused", "file=%s error=%s",
+                  log_quote(path, sizeof(path), view_str(control->path)),
                   log_quote(quoted, sizeof(quoted), view_str(error.text)));
         return;
     }

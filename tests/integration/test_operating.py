@@ -150,6 +150,25 @@ def test_a_state_file_that_cannot_be_written_is_told_of_at_the_start(world):
     assert os.readlink(device) == os.devnull
 
 
+def test_paths_in_the_log_may_have_blanks(world):
+    path = os.path.join(world.folder, 'it is a "p\u00e4th"', "file")
+    proxy = world.make_proxy(FILES, pid=path, state=path)
+    proxy.config_path = os.path.join(world.folder, "a b.yml")
+    proxy.write_config(harness.without_fixed_ports(
+        harness.fill(FILES, {"pid": path, "state": path})))
+    proxy.expect_errors("state_file cannot be written", "reload refused",
+                        "configuration")
+    proxy.start()
+    os.remove(proxy.config_path)
+    proxy.signal(signal.SIGHUP)
+    for msg in "starting", "reloading", "reload refused":
+        event = eventually(lambda msg=msg: proxy.events(msg))[0]
+        assert event["file"] == proxy.config_path
+    for msg in "cannot write pid_file", "state_file cannot be written":
+        event = proxy.events(msg)[0]
+        assert event["path"].encode("latin-1").decode() == path
+
+
 def test_a_device_is_no_state_file_after_a_reload_either(world):
     device = os.path.join(world.folder, "device")
     os.symlink(os.devnull, device)
