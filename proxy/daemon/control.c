@@ -288,15 +288,37 @@ fill_source(struct control *control)
 
 /* --- life --------------------------------------------------------------------------- */
 
+static const int signals_wanted[] = {SIGTERM, SIGINT, SIGUSR1, SIGHUP};
+
+/* `how`: SIG_BLOCK while they are not watched for, or SIG_UNBLOCK. */
+static void
+mask_signals(int how)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < ARRAY_LEN(signals_wanted); i++)
+        sigaddset(&set, signals_wanted[i]);
+    pthread_sigmask(how, &set, NULL);
+}
+
 static void
 watch_signals(struct control *control)
 {
-    static const int wanted[] = {SIGTERM, SIGINT, SIGUSR1, SIGHUP};
+    for (size_t i = 0; i < ARRAY_LEN(signals_wanted); i++)
+        signal_watch_start(&control->signals[i], control->loop,
+                           signals_wanted[i], on_signal, control);
+    /* Those that came before, or that our parent did not want. */
+    mask_signals(SIG_UNBLOCK);
+}
 
-    signal(SIGPIPE, SIG_IGN);
-    for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
-        signal_watch_start(&control->signals[i], control->loop, wanted[i],
-                           on_signal, control);
+/* One that comes now must not change the status that we end with. */
+static void
+unwatch_signals(struct control *control)
+{
+    mask_signals(SIG_BLOCK);
+    for (size_t i = 0; i < ARRAY_LEN(signals_wanted); i++)
+        signal_watch_stop(&control->signals[i]);
 }
 
 /* They begin with the edition that they find in their box. */
@@ -398,8 +420,7 @@ control_run(struct control *control)
     sd_notify(0, "STOPPING=1");
 #endif
     stop_workers(control);
-    for (size_t i = 0; i < ARRAY_LEN(control->signals); i++)
-        signal_watch_stop(&control->signals[i]);
+    unwatch_signals(control);
     log_limit_flush();
     log_info("stopped", "pid=%ld", (long)getpid());
 }

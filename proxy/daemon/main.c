@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,9 +210,25 @@ serve_file(const char *path)
     return status;
 }
 
+/* What would end us before control watches for signals. */
+static void
+prepare_signals(void)
+{
+    sigset_t kept;
+
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a log that may not grow loses lines */
+    /* They wait until control takes them. */
+    sigemptyset(&kept);
+    sigaddset(&kept, SIGHUP);
+    sigaddset(&kept, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &kept, NULL);
+}
+
 static int
 serve(const char *path)
 {
+    prepare_signals();
     descriptors_fill_standard();
     crash_install();
     struct crash_stack *stack = crash_join("control", 0);

@@ -110,6 +110,45 @@ def test_a_file_in_the_place_of_a_socket_is_left_and_named(world):
     assert read(path) == "precious"
 
 
+def test_signals_that_come_early_are_kept(world):
+    """Who has just started it may send them before it is ready for them."""
+    proxy = world.make_proxy(CONFIG, server="127.0.0.1:1",
+                             log=world.folder + "/log")
+    # It waits for its file until both have been sent.
+    path, proxy.config_path = proxy.config_path, world.folder + "/fifo"
+    os.mkfifo(proxy.config_path)
+    proxy.spawn()
+    with open(proxy.config_path, "w", encoding="utf-8") as file:
+        proxy.signal(signal.SIGHUP)
+        proxy.signal(signal.SIGUSR1)
+        file.write(read(path))
+        os.rename(path, proxy.config_path)
+    log = world.folder + "/log"
+    eventually(lambda: 'msg="reloaded"' in read(log) and
+               'msg="log reopened"' in read(log))
+
+
+@pytest.mark.parametrize("command", [
+    'ulimit -f 0; exec "$0" -c "$1"',
+    'exec 3<>"$2"; exec 2>"$2"; exec 3>&-; exec "$0" -c "$1"'],
+    ids=["at its limit", "read by nobody"])
+def test_a_log_that_takes_nothing_ends_nothing(world, command):
+    socket = os.path.join(world.folder, "demo.sock")
+    fifo = os.path.join(world.folder, "fifo")
+    os.mkfifo(fifo)
+    log = "-" if "$2" in command else world.folder + "/log"
+    proxy = world.make_proxy(CONFIG, server=world.server().address, log=log)
+    proxy.write_config(read(proxy.config_path).replace(
+        "listen: 127.0.0.1:0", f"listen: {socket}"))
+    process = world.process("limited", ["sh", "-c", command, harness.POINTSMAN,
+                                        proxy.config_path, fifo])
+    eventually(lambda: os.path.exists(socket) or not process.is_running())
+    assert process.is_running()
+    assert typed("-s", socket, "set", "k", "v") == "OK\n"
+    process.signal(signal.SIGTERM)
+    assert process.wait() == 0
+
+
 FILES = """
     pointsman:
       pid_file: $pid
