@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -504,4 +505,12 @@ stream_set_reading(struct stream *stream, bool reading)
         return;
     stream->reading = reading;
     update_interest(stream);
+}
+
+bool
+stream_peer_has_left(const struct stream *stream)
+{
+    struct pollfd at = {.fd = stream->io.fd, .events = POLLRDHUP};
+
+    return stream->is_open && poll(&at, 1, 0) == 1;
 }

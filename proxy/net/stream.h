@@ -115,6 +115,10 @@ void stream_close(struct stream *stream);
 /* Stop or go on reading.  Bytes in `in` stay. */
 void stream_set_reading(struct stream *stream, bool reading);
 
+/* Has the peer closed its side, or is the connection broken?  For an owner that
+ * does not read, and is told of neither. */
+bool stream_peer_has_left(const struct stream *stream) MUST_CHECK;
+
 static inline size_t
 stream_input_len(const struct stream *stream)
 {

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "session/board.h"
+#include "session/blocking.h"
 #include "session/deadline.h"
 #include "session/fanout_stream.h"
 #include "session/holding.h"
@@ -132,6 +133,36 @@ close_idle(struct session_pool *pool, uint64_t now_us)
     }
 }
 
+/* Nobody waits behind a closed connection, though so much stands behind what is
+ * waited for that nothing is read. */
+static bool
+is_deaf(const struct session *session)
+{
+    return (session->is_postponed || blocking_is_on(session)) &&
+        !session->stream.reading && session->state == SESSION_OPEN;
+}
+
+/* Clients that have left unheard; are there any that may? */
+static bool
+close_left(struct session_pool *pool)
+{
+    const struct session_stats *stats = pool->stats;
+    struct session *session = TAILQ_FIRST(&pool->sessions);
+    bool any = false;
+
+    if (cell_get(&stats->requests_in_flight) == 0 &&
+        cell_get(&stats->clients_blocked) == 0)
+        return false;
+    while (session != NULL) {
+        struct session *next = TAILQ_NEXT(session, link);
+        any |= is_deaf(session);
+        if (is_deaf(session) && stream_peer_has_left(&session->stream))
+            session_close(&session, CLOSE_CLIENT_EOF);
+        session = next;
+    }
+    return any;
+}
+
 static bool
 has_old_request(struct session_pool *pool, uint64_t now_us)
 {
@@ -162,6 +193,7 @@ on_tick(struct timer *timer, void *arg)
 
     close_stalled(pool, now_us);
     close_idle(pool, now_us);
+    is_busy |= close_left(pool);
     request_compact_old(pool, now_us);
     monitor_tick(pool);
     boards_tick(pool, now_us);

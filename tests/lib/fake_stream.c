@@ -331,3 +331,11 @@ stream_set_reading(struct stream *stream, bool reading)
     if (stream->is_open)
         stream->reading = reading;
 }
+
+bool
+stream_peer_has_left(const struct stream *stream)
+{
+    const struct fake_peer *peer = stream_peer(stream);
+
+    return stream->is_open && (peer->broken || peer->finished);
+}
