@@ -51,7 +51,8 @@ is_indenting_tab(struct view text, struct mark at)
 
     for (unsigned i = 0; i < at.line; i++)
         line = view_take(&text, '\n');
-    if (line.len < at.column || line.data[at.column - 1] != '\t')
+    if (at.column == 0 || line.len < at.column ||
+        line.data[at.column - 1] != '\t')
         return false;
     for (unsigned i = 0; i < at.column - 1; i++) {
         if (line.data[i] != ' ')
