@@ -226,6 +226,13 @@ def test_servers_are_added_removed_and_moved(world):
                              server="b") >= counts[1]
 
 
+def preconnected(proxy, server):
+    """The connections made to it, once both workers have theirs."""
+    ready = proxy.stats.value("pointsman_server_lanes_shared", server=server)
+    made = proxy.stats.value("pointsman_server_connects_total", server=server)
+    return made if ready == made == 2 else None
+
+
 def test_connections_to_servers_that_stay_are_kept(world):
     a, b, c = world.start_servers(3)
 
@@ -238,7 +245,8 @@ def test_connections_to_servers_that_stay_are_kept(world):
     client = proxy.raw()
     for i in range(100):
         client.command("SET", f"k{i}", "v")
-    before = proxy.stats.value("pointsman_server_connects_total", server="a")
+    # Each worker connects by itself.
+    before = eventually(lambda: preconnected(proxy, "a"), what="all to connect")
     hup(proxy, config("bac"))
     hup(proxy, config("cba"))
     for i in range(100):
