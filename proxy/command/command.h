@@ -124,6 +124,10 @@ struct command_args {
 /* What these words run: the command, or the subcommand; NULL when unknown. */
 const struct command *
 command_find_words(const struct command_args *args) MUST_CHECK;
+/* The same when the row of the first word has been found, or is NULL. */
+const struct command *
+command_of_words(const struct command *first,
+                 const struct command_args *args) MUST_CHECK;
 
 static inline struct view
 command_arg(const struct command_args *args, uint32_t i)

@@ -236,14 +236,18 @@ command_find(struct view name)
 }
 
 const struct command *
+command_of_words(const struct command *first, const struct command_args *args)
+{
+    if (first != NULL && (first->flags & COMMAND_CONTAINER) != 0 &&
+        args->argc > 1)
+        return command_find_sub(first, command_arg(args, 1));
+    return first;
+}
+
+const struct command *
 command_find_words(const struct command_args *args)
 {
-    const struct command *command = command_find(command_arg(args, 0));
-
-    if (command != NULL && (command->flags & COMMAND_CONTAINER) != 0 &&
-        args->argc > 1)
-        command = command_find_sub(command, command_arg(args, 1));
-    return command;
+    return command_of_words(command_find(command_arg(args, 0)), args);
 }
 
 const struct command *

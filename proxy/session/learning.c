@@ -409,11 +409,7 @@ learning_known(const struct session_pool *pool, const struct command_args *args)
         !lower_name(&name, lower))
         return command;
     const struct entry *entry = find_entry(pool->learning, name);
-    command = entry == NULL ? NULL : entry->command;
-    if (command != NULL && (command->flags & COMMAND_CONTAINER) != 0 &&
-        args->argc > 1)
-        command = command_find_sub(command, command_arg(args, 1));
-    return command;
+    return entry == NULL ? NULL : command_of_words(entry->command, args);
 }
 
 /* --- all of them ------------------------------------------------------------------ */
