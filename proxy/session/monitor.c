@@ -5,9 +5,7 @@
 
 #include "base/log_limit.h"
 #include "base/mem.h"
-#include "session/body_words.h"
 #include "session/client_line.h"
-#include "session/learning.h"
 #include "session/monitor_line.h"
 #include "session/script_watch.h"
 #include "session/survey_priv.h"
@@ -113,29 +111,12 @@ show(struct session *session, const struct command *command,
     pool->env->has_lines = true;
 }
 
-/* What stands between MULTI and EXEC. */
-static void
-show_queued(struct session *session)
+static bool
+show_queued(struct session *session, const struct command *command,
+            const struct command_args *args)
 {
-    const struct transaction *transaction = session->transaction;
-    struct request_limits limits = body_limits();
-    size_t at = sizeof(MULTI_WORDS) - 1;
-    struct request_scan scan;
-
-    request_scan_init(&scan);
-    while (at < transaction->bytes.len) {
-        const char *data = transaction->bytes.data + at;
-        if (request_scan(&scan, &limits, data, transaction->bytes.len - at) !=
-            RESP_OK)
-            break;
-        struct command_args args = {data, scan.args, scan.argc};
-        const struct command *command = learning_known(session->pool, &args);
-        if (command != NULL)
-            show(session, command, &args, false);
-        at += scan.size;
-        request_scan_reset(&scan);
-    }
-    request_scan_fini(&scan);
+    show(session, command, args, false);
+    return true;
 }
 
 void
@@ -155,7 +136,7 @@ monitor_begin(struct sighting *sighting, const struct incoming *in)
     /* Those of a transaction that is split are shown one by one. */
     if (in->command->id == COMMAND_ID_EXEC && transaction != NULL &&
         !transaction->is_spoilt && !transaction->is_split)
-        show_queued(session);
+        transaction_each_queued(session, show_queued);
 }
 
 void

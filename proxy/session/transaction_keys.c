@@ -153,18 +153,42 @@ transaction_bind(const struct incoming *in)
     return is_allowed && result == BIND_OK;
 }
 
-/* A queued command, which has been looked at before.  What servers do not know any
- * more has no keys. */
-static bool
-bind_again(struct session *session, const struct command_args *args)
+/* --- what is queued ---------------------------------------------------------- */
+
+bool
+transaction_each_queued(struct session *session, queued_fn fn)
 {
-    const struct command *command = learning_known(session->pool, args);
+    const struct buf *bytes = &session->transaction->bytes;
+    struct request_limits limits = body_limits();
+    size_t off = sizeof(MULTI_WORDS) - 1;
+    struct request_scan scan;
+    bool goes_on = true;
+
+    request_scan_init(&scan);
+    while (goes_on && off < bytes->len) {
+        const char *data = bytes->data + off;
+        enum resp_result result =
+            request_scan(&scan, &limits, data, bytes->len - off);
+        ASSERT(result == RESP_OK);
+        struct command_args args = {data, scan.args, scan.argc};
+        const struct command *command = learning_known(session->pool, &args);
+        goes_on = command == NULL || fn(session, command, &args);
+        off += scan.size;
+        request_scan_reset(&scan);
+    }
+    request_scan_fini(&scan);
+    return goes_on;
+}
+
+/* A queued command, which has been looked at before. */
+static bool
+bind_again(struct session *session, const struct command *command,
+           const struct command_args *args)
+{
     struct key_list keys;
     struct view bad_key;
     bool is_bound = false;
 
-    if (command == NULL)
-        return true;
     find_keys(session, command, args, &keys);
     is_bound =
         bind_keys(session, command, args, &keys, &bad_key) == BIND_OK;
@@ -176,10 +200,6 @@ bool
 transaction_place_again(struct session *session)
 {
     struct transaction *transaction = session->transaction;
-    struct request_limits limits = body_limits();
-    size_t off = sizeof(MULTI_WORDS) - 1;
-    struct request_scan scan;
-    bool is_bound = true;
 
     transaction->is_stale = false;
     if (transaction->is_forgotten) { /* a slot is that of its keys for ever */
@@ -188,18 +208,7 @@ transaction_place_again(struct session *session)
     }
     /* Of one that will not be executed nothing is kept, and it is nowhere. */
     transaction->is_bound = key_watch_place(session, &transaction->place);
-    request_scan_init(&scan);
-    while (is_bound && off < transaction->bytes.len) {
-        const char *data = transaction->bytes.data + off;
-        enum resp_result result =
-            request_scan(&scan, &limits, data, transaction->bytes.len - off);
-        ASSERT(result == RESP_OK);
-        struct command_args args = {data, scan.args, scan.argc};
-        is_bound = bind_again(session, &args);
-        off += scan.size;
-        request_scan_reset(&scan);
-    }
-    request_scan_fini(&scan);
+    bool is_bound = transaction_each_queued(session, bind_again);
     if (!is_bound && transaction_may_split(session))
         transaction->is_split = is_bound = true;
     return is_bound;

@@ -62,6 +62,12 @@ struct place transaction_place(const struct session *session) MUST_CHECK;
 struct extent transaction_take_bytes(struct session *session) MUST_CHECK;
 /* The server has refused a command of it. */
 void transaction_note_refusal(struct session *session);
+typedef bool (*queued_fn)(struct session *session,
+                          const struct command *command,
+                          const struct command_args *args);
+/* Show it what stands between MULTI and EXEC, but for what servers do not know
+ * any more, until it says false: then false. */
+bool transaction_each_queued(struct session *session, queued_fn fn);
 /* Look the keys of all that is queued up again, by the generation of now.
  * False: they are on several shards of it. */
 bool transaction_place_again(struct session *session) MUST_CHECK;
