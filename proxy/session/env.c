@@ -4,8 +4,8 @@
 #include "session/env.h"
 
 #include "base/mem.h"
-#include "session/board.h"
 #include "session/blocking.h"
+#include "session/board.h"
 #include "session/deadline.h"
 #include "session/fanout_stream.h"
 #include "session/holding.h"
@@ -155,9 +155,11 @@ close_left(struct session_pool *pool)
         return false;
     while (session != NULL) {
         struct session *next = TAILQ_NEXT(session, link);
-        any |= is_deaf(session);
-        if (is_deaf(session) && stream_peer_has_left(&session->stream))
-            session_close(&session, CLOSE_CLIENT_EOF);
+        if (is_deaf(session)) {
+            any = true;
+            if (stream_peer_has_left(&session->stream))
+                session_close(&session, CLOSE_CLIENT_EOF);
+        }
         session = next;
     }
     return any;

@@ -84,6 +84,12 @@ request_text_late(const struct request *request, uint32_t shard, bool sent)
         sent ? "may have been executed" : "was not executed");
 }
 
+static long long
+timeout_ms(const struct request *request)
+{
+    return request->generation->settings->request_timeout_ms;
+}
+
 static const char *
 obstacle(const struct attempt *attempt)
 {
@@ -104,32 +110,24 @@ request_text_unserved(const struct request *request,
             request,
             "CLUSTERDOWN proxy: no primary of shard %s has served it within "
             "%lld ms (the last obstacle was: %s), command was not executed",
-            shard_name(request, attempt->slot),
-            (long long)request->generation->settings->request_timeout_ms,
+            shard_name(request, attempt->slot), timeout_ms(request),
             obstacle(attempt));
     return sentence(request,
                     "CLUSTERDOWN proxy: slot %u was not served within %lld ms "
                     "(the last obstacle was: %s), command was not executed",
-                    attempt->slot,
-                    (long long)
-                        request->generation->settings->request_timeout_ms,
-                    obstacle(attempt));
+                    attempt->slot, timeout_ms(request), obstacle(attempt));
 }
 
 struct view
 request_text_untaken(const struct request *request, uint32_t shard,
                      const struct attempt *attempt)
 {
-    enum outcome outcome = (enum outcome)attempt->outcome;
-
-    return sentence(
-        request,
-        "CLUSTERDOWN proxy: shard %s did not take the command "
-        "within %lld ms (the last obstacle was: %s), command was "
-        "not executed",
-        shard_name(request, shard),
-        (long long)request->generation->settings->request_timeout_ms,
-        outcome == OUTCOME_OTHER ? "connection lost" : outcome_word(outcome));
+    return sentence(request,
+                    "CLUSTERDOWN proxy: shard %s did not take the command "
+                    "within %lld ms (the last obstacle was: %s), command was "
+                    "not executed",
+                    shard_name(request, shard), timeout_ms(request),
+                    obstacle(attempt));
 }
 
 struct view
@@ -138,9 +136,7 @@ request_text_no_map(const struct request *request)
     return sentence(request,
                     "CLUSTERDOWN proxy: no shard of pool %s was known within "
                     "%lld ms, command was not executed",
-                    request->pool->settings->name,
-                    (long long)
-                        request->generation->settings->request_timeout_ms);
+                    request->pool->settings->name, timeout_ms(request));
 }
 
 struct view
