@@ -5,6 +5,8 @@ own numbers then say whether the promises were kept.  A Neighbour is a client of
 the servers that are well, and wants every answer, right and soon.
 """
 
+import os
+import random
 import re
 import threading
 
@@ -31,6 +33,10 @@ CONFIG = """
         - {name: c, address: "$c"}
 """
 
+# Of what is drawn at random: with the same number the same.
+SEED = int(os.environ.get("POINTSMAN_SEED", "0")) or \
+    random.SystemRandom().randrange(1, 1 << 32)
+
 BUSY = {"pointsman_" + name for name in [
     "pool_requests_in_flight", "pool_held_bytes", "server_in_queue",
     "server_in_queue_bytes", "server_out_queue", "server_out_queue_bytes"]}
@@ -48,6 +54,14 @@ LOADING = rb"LOADING [^\r]*"
 REFUSED = re.compile(b"-(" + UNREACHABLE + b"|" + LATE_UNSENT + b"|" + LOADING +
                      b")" + REMARK + b"\r\n")
 UNKNOWN = re.compile(b"-(" + LOST + b"|" + LATE_SENT + b")" + REMARK + b"\r\n")
+
+
+def is_quiet(proxy, more=frozenset()):
+    """Nothing of BUSY is anywhere, nor of more such metrics."""
+    busy = [sample for sample in proxy.stats.metrics()
+            if sample[2] and sample[0] in BUSY | more]
+    assert not busy, busy
+    return True
 
 
 class Pool:
@@ -89,11 +103,7 @@ class Pool:
 
     def is_quiet(self):
         """Nobody waits for anything, and nothing is kept for anybody."""
-        metrics = self.proxy.stats.metrics()
-        busy = {name: value for name, _, value in metrics
-                if value and name in BUSY}
-        assert not busy, busy
-        return True
+        return is_quiet(self.proxy)
 
     def settle(self, clients=1):
         """After a fault: all is well, and nothing has been left behind."""

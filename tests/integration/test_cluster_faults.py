@@ -14,10 +14,9 @@ from harness import eventually
 from lib_cluster import NODE_TIMEOUT_MS, Cluster, start_proxy
 from lib_cluster_log import Writers
 from lib_cluster_transactions import Transactors
+from lib_faults import SEED
 
 DURATION = float(os.environ.get("POINTSMAN_FAULTS", "8"))
-SEED = int(os.environ.get("POINTSMAN_SEED", "0")) or \
-    random.SystemRandom().randrange(1, 1 << 32)
 
 
 class Faults:

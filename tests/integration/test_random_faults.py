@@ -26,14 +26,12 @@ import redis
 
 from harness import SLOW, eventually, seconds
 from lib_clock import now
-from lib_faults import BUSY, REFUSED, UNKNOWN
+from lib_faults import REFUSED, SEED, UNKNOWN, is_quiet
 from lib_relay import (DOWN, FINISH, NO_LINGER, RESET, STOP, UP, VANISH, Relay,
                        inject)
 from resp import RawClient, encode
 
 DURATION = float(os.environ.get("POINTSMAN_FAULTS", "60"))
-SEED = int(os.environ.get("POINTSMAN_SEED", "0")) or \
-    random.SystemRandom().randrange(1, 1 << 32)
 CLIENTS = 6
 LARGE = 300_000
 MEMORY_SLACK = 24 << 20
@@ -476,14 +474,10 @@ class Stage:
 
     def is_idle(self):
         """No request, and no connection to a server but for probes."""
-        wanted = BUSY | {"pointsman_pool_client_connections",
-                         "pointsman_pool_heavy_clients",
-                         "pointsman_server_lanes_shared",
-                         "pointsman_server_lanes_private"}
-        busy = [sample for sample in self.proxy.stats.metrics()
-                if sample[0] in wanted and sample[2]]
-        assert not busy, busy
-        return True
+        return is_quiet(self.proxy, {"pointsman_pool_client_connections",
+                                     "pointsman_pool_heavy_clients",
+                                     "pointsman_server_lanes_shared",
+                                     "pointsman_server_lanes_private"})
 
 
 def test_random_faults_break_no_promise(world):

@@ -8,6 +8,7 @@ waiting.  POINTSMAN_SEED plays the same reloads again, and POINTSMAN_RELOADS say
 for how many seconds.
 """
 
+import contextlib
 import os
 import random
 import signal
@@ -18,14 +19,12 @@ import time
 
 from harness import eventually
 from lib_cluster import TROUBLE, Background, Cluster
-from lib_faults import BUSY
+from lib_faults import SEED, is_quiet
 from lib_sentinel import Sentinels
 from resp import encode
 from test_reload import head, hup, start
 
 DURATION = float(os.environ.get("POINTSMAN_RELOADS", "8"))
-SEED = int(os.environ.get("POINTSMAN_SEED", "0")) or \
-    random.SystemRandom().randrange(1, 1 << 32)
 CLIENTS = 14
 KEYS = ["a", "b", "c", "d", "{t}a", "{t}b", "{u}a"]
 RESET = struct.pack("ii", 1, 0)
@@ -263,33 +262,22 @@ def only_blocked_are_left(raw):
     return True
 
 
-def is_idle(proxy):
-    busy = [sample for sample in proxy.stats.metrics()
-            if sample[0] in BUSY and sample[2]]
-    assert not busy, busy
-    return True
-
-
 def test_random_reloads_leave_nobody_waiting(world):
     print(f"POINTSMAN_SEED={SEED}")
     demon = Demon(world)
     last = pool_of(f'  servers: ["{demon.plain[0].address}:1"]\n')
     proxy = start(world, last)
     proxy.expect_errors("")  # servers are down, and so is the cluster
-    lives = [Life(proxy.port(), number) for number in range(CLIENTS)]
-    for life in lives:
-        life.__enter__()
-    try:
+    with contextlib.ExitStack() as stack:
+        for number in range(CLIENTS):
+            stack.enter_context(Life(proxy.port(), number))
         play(proxy, demon)
-    finally:
-        for life in lives:
-            life.__exit__(None, None, None)
     assert proxy.is_running()
     hup(proxy, last)
     print(f"{len(proxy.events('reloaded'))} reloads")
     with proxy.raw() as raw:
         eventually(lambda: only_blocked_are_left(raw), 30, "answers to all")
         raw.command("CLIENT", "KILL", "TYPE", "normal")
-        eventually(lambda: is_idle(proxy), 10, "no request to be left")
+        eventually(lambda: is_quiet(proxy), 10, "no request to be left")
         eventually(lambda: raw.command("SET", "k", "v") == b"+OK\r\n", 20)
         assert demon.plain[0].client().get("k") == b"v"
