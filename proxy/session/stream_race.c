@@ -265,9 +265,21 @@ racer_init(struct stream_race *race, uint32_t i,
                                    loop_chunks(request->pool->env->loop));
 }
 
+/* Nodes may have told since of another map, and where a slot is in it: who has
+ * given it away would only say so. */
+static void
+take_up_map(struct request *request)
+{
+    struct generation *now = request->pool->pool->current;
+
+    if (generation_has_slots_of(request->generation, now))
+        request_route_anew(request, now);
+}
+
 struct stream_race *
 stream_race_new(struct request *request, const struct extent *body)
 {
+    take_up_map(request);
     uint32_t count = request->job->split.part_count;
     struct stream_race *race =
         mem_zalloc(sizeof(*race) + count * sizeof(struct racer));
